@@ -4,7 +4,8 @@
 
 The loops are those of a product (`product`): a block of channels and taps that lets a panel stay in the nearest cache, as many
 filters as stay in the next ones, panel by panel of pixels. The unfolded image is never in memory: a panel of it is packed on
-the stack just before its use (`convolution_packing`). Weights are read where they lie, those of a filter together.
+the stack just before its use (`convolution_packing`). Weights are read where they lie, those of a filter together; 16-bit floats
+are summed in f32: their weights are converted, a block at a time, in scratch memory, as the image is while it is packed.
 
 After Chetlur et al., *cuDNN: Efficient Primitives for Deep Learning*, 2014, whose convolutions unfold while they load a tile.
 """
@@ -13,12 +14,15 @@ from __future__ import annotations
 
 from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, depth, kinds, sweep_name
 from hotdesk.kernels.convolution_packing import UNFOLD_ARGUMENTS, WINDOW, panels_at_once, unfold_functions, unfold_name
+from hotdesk.kernels.halves import convert_function, convert_kinds, convert_name, summed_in
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
+from hotdesk.kernels.scratch import CONVERTED, DECLARED
 from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 
 _PANELS = 4  # packed at a time: neighbouring pixels lie in the same lines of the cache
+_PADDING = 16  # elements between rows of converted weights, which else might share a set of the nearest cache
 
 CONVOLUTION_ARGUMENTS = (
     *("first", "last", "pixel", "stop", "filters"),
@@ -39,25 +43,30 @@ and strides in elements, of the image its height and length; the window's number
 POINTERS = ("x", "w", "y", "panel", "a", "b", "c")
 
 
-def convolution_name(element: str) -> str:
-    """The function of a convolution on one thread."""
-    return f"hotdesk_convolution_alone_{element}"
+def convolution_name(image: str) -> str:
+    """The function of a convolution on one thread, for images and filters of an element type."""
+    return f"hotdesk_convolution_alone_{image}"
 
 
-def convolution_functions(machine: Machine, element: str) -> str:
+def convolution_functions(machine: Machine, image: str) -> str:
     """The text of the function of a convolution and of those it calls, but for the sweep over the tiles of a panel."""
-    sweep = f"func.func private @{sweep_name(element)}({', '.join(kinds(SWEEP_ARGUMENTS, element))})\n"
-    return sweep + unfold_functions(machine, element, Tile.of(machine).vectors) + _alone(machine, element)
+    element = summed_in(image)
+    parts = [f"func.func private @{sweep_name(element)}({', '.join(kinds(SWEEP_ARGUMENTS, element))})\n"]
+    if image != element:
+        parts += [DECLARED.format(element=element), convert_function(machine, image, widen=True)]
+    parts += [unfold_functions(machine, image, element, Tile.of(machine).vectors), _alone(machine, image, element)]
+    return "".join(parts)
 
 
-def most_weights(machine: Machine, element: str) -> int:
+def most_weights(machine: Machine, image: str) -> int:
     """How many weights a block of filters may have.
 
     Panels are packed anew for each block, which costs more than weights that come from the third cache: twice what the second one
-    holds, less the panels.
+    holds, less the panels. Weights that are converted take scratch memory: once what it holds, less these.
     """
+    element = summed_in(image)
     panels = _PANELS * depth(machine, element) * Tile.of(machine).columns(machine, element)
-    return 2 * machine.l2_bytes // (machine.vector_bytes // machine.lanes(element)) - panels
+    return (2 if image == element else 1) * machine.l2_bytes // machine.bytes_of(element) - panels
 
 
 def _even(f: VectorBuilder, size: Index, most: Index) -> Index:
@@ -65,13 +74,13 @@ def _even(f: VectorBuilder, size: Index, most: Index) -> Index:
     return f.maximum(1, f.ceildiv(size, f.maximum(1, f.ceildiv(size, most))))
 
 
-def _alone(machine: Machine, element: str) -> str:
+def _alone(machine: Machine, image: str, element: str) -> str:
     f = VectorBuilder(machine, element)
     a: dict[str, str] = {}
     pointers: dict[str, Operand] = {}
     for name in CONVOLUTION_ARGUMENTS:
         if name in POINTERS:
-            pointers[name] = f.pointer(name)
+            pointers[name] = f.pointer(name, image if name in ("x", "w") else "")
         else:
             a[name] = f.flag(name) if name == "add" else f.number(name)
     tile, deepest = Tile.of(machine), depth(machine, element)
@@ -86,9 +95,23 @@ def _alone(machine: Machine, element: str) -> str:
     most = f.select(whole, f.floordiv(deepest, f.mul(across, down)), 1)
     several = _even(f, a["channels"], most)
     at_once = f.mul(panels_at_once(f, f.mul(down, across), _PANELS), wide)
-    fitting = f.floordiv(most_weights(machine, element), f.mul(f.mul(several, down), across))
+    most_deep = f.mul(f.mul(several, down), across)
+    fitting = f.floordiv(most_weights(machine, image), most_deep)
     height = _even(f, a["filters"], f.mul(f.maximum(1, f.floordiv(fitting, tile.rows)), tile.rows))
-    kind = f"memref<{element}>"
+    weights, weight_step = pointers["w"], a["w_f"]
+    own = weights if image == element else f.scratch(tile.rows * (deepest + _PADDING))
+    if image != element:
+        weight_step = str(f.add(most_deep, _PADDING))
+        weights = f.take_scratch(CONVERTED, f.mul(f.mul(height, weight_step), machine.bytes_of(element)), own)
+        height = f.select(f.same_memory(weights, own), f.minimum(height, tile.rows), height)
+
+    def converted(filters: Index, deep: Index, w_at: Index) -> Index:
+        """Where a block of weights is that is read: where it lies, or converted."""
+        if image == element:
+            return w_at
+        values = [filters, deep, pointers["w"].pointer, w_at, a["w_f"], 1, weights.pointer, 0, weight_step]
+        f.call_local(convert_name(image, widen=True), list(zip(values, convert_kinds(image), strict=True)))
+        return 0
 
     def sweep(depth: tuple[Index, Index], filters: Index, w_at: Index, y_at: Index, columns: Index, adds: str) -> None:
         """A panel, given how deep it is and where it begins, for some filters."""
@@ -97,11 +120,11 @@ def _alone(machine: Machine, element: str) -> str:
             "m": filters,
             "k": deep,
             "a_at": w_at,
-            "a_row": a["w_f"],
+            "a_row": weight_step,
             "b_at": first,
             "b_row": wide,
         }
-        values |= {"a": pointers["w"].pointer, "b": panel.pointer, "c": pointers["y"].pointer}
+        values |= {"a": weights.pointer, "b": panel.pointer, "c": pointers["y"].pointer}
         values |= {"c_at": y_at, "c_row": a["y_c"], "c_column": a["y_w"], "columns": columns, "add": adds}
         each = kinds(SWEEP_ARGUMENTS, element)
         f.call_local(
@@ -122,19 +145,20 @@ def _alone(machine: Machine, element: str) -> str:
         values["x_at"] = f.add(x_at, f.mul(channel, a["x_c"]))
         values["top"] = f.add(a["top"], f.mul(row, a["dh"]))
         values["left"] = f.add(a["left"], f.mul(column, a["dw"]))
-        with f.steps(0, a["filters"], height) as filter_, f.steps(a["pixel"], a["stop"], at_once) as pixel:
-            pixels = f.minimum(at_once, f.sub(a["stop"], pixel))
-            here = {**values, "pixel": pixel, "pixels": pixels}
-            here |= {"x": pointers["x"].pointer, "panel": panel.pointer}
-            unfolded = [(here[n], kind if n in POINTERS else "index") for n in UNFOLD_ARGUMENTS]
-            f.call_local(unfold_name(element), unfolded)
-            w_block = f.add(w_here, f.mul(filter_, a["w_f"]))
-            y_block = f.add(y_at, f.mul(filter_, a["y_c"]), f.mul(pixel, a["y_w"]))
+        with f.steps(0, a["filters"], height) as filter_:
             filters = f.minimum(height, f.sub(a["filters"], filter_))
-            with f.loop(0, pixels, wide) as done:
-                first = f.mul(done, deep)  # a panel has as many elements for each of its pixels
-                y_panel = f.add(y_block, f.mul(done, a["y_w"]))
-                sweep((deep, first), filters, w_block, y_panel, f.minimum(wide, f.sub(pixels, done)), adds)
+            w_block = converted(filters, deep, f.add(w_here, f.mul(filter_, a["w_f"])))
+            with f.steps(a["pixel"], a["stop"], at_once) as pixel:
+                pixels = f.minimum(at_once, f.sub(a["stop"], pixel))
+                here = {**values, "pixel": pixel, "pixels": pixels}
+                here |= {"x": pointers["x"].pointer, "panel": panel.pointer}
+                types = {"x": f"memref<{image}>", "panel": f"memref<{element}>"}
+                f.call_local(unfold_name(image), [(here[n], types.get(n, "index")) for n in UNFOLD_ARGUMENTS])
+                y_block = f.add(y_at, f.mul(filter_, a["y_c"]), f.mul(pixel, a["y_w"]))
+                with f.loop(0, pixels, wide) as done:
+                    first = f.mul(done, deep)  # a panel has as many elements for each of its pixels
+                    y_panel = f.add(y_block, f.mul(done, a["y_w"]))
+                    sweep((deep, first), filters, w_block, y_panel, f.minimum(wide, f.sub(pixels, done)), adds)
 
     def part(item: Index) -> tuple[Index, Index, Index]:
         """Where x, w and y of a group of an image begin."""
@@ -168,4 +192,6 @@ def _alone(machine: Machine, element: str) -> str:
         (f.equal(f.mul(a["channels"], taps), 0), lambda: f.branch(a["add"], lambda: None, clear)),
     )
     f.first_of(ways, sums)
-    return f.function(convolution_name(element))
+    if image != element:
+        f.give_scratch(weights, own)
+    return f.function(convolution_name(image))

@@ -8,6 +8,8 @@ one row of the output and end in another.
 vectors    rows of x lie together, stride 1 or 2, no more than `MOST_RUNS` rows of the output in a vector: whole vectors under
            masks, one for each of these rows, which depend on the taps alone and are made once for all channels
 elements   anything else: pixel by pixel; the image may be widened by zeros between its elements, as in a transposed convolution
+
+An image of 16-bit floats becomes a panel of f32.
 """
 
 from __future__ import annotations
@@ -34,18 +36,19 @@ UNFOLD_ARGUMENTS = (
 """Of a block of channels and taps: how many; the first pixel and how many; columns of the output; image; window; panel."""
 
 
-def unfold_name(element: str) -> str:
-    return f"hotdesk_unfold_{element}"
+def unfold_name(image: str) -> str:
+    """The function that packs panels of an image of an element type."""
+    return f"hotdesk_unfold_{image}"
 
 
-def _strips_name(element: str, stride: int) -> str:
-    return f"hotdesk_unfold_{element}_stride{stride}"
+def _strips_name(image: str, stride: int) -> str:
+    return f"hotdesk_unfold_{image}_stride{stride}"
 
 
-def unfold_functions(machine: Machine, element: str, vectors: int) -> str:
-    """The functions that pack panels of `vectors` vectors a row: `unfold_name`, and those it calls."""
-    parts = [_strips(machine, element, stride, vectors) for stride in (1, 2)]
-    return "\n".join([*parts, _unfold(machine, element, vectors)])
+def unfold_functions(machine: Machine, image: str, element: str, vectors: int) -> str:
+    """The functions that pack panels of `vectors` vectors of `element` a row: `unfold_name`, and those it calls."""
+    parts = [_strips(machine, image, element, stride, vectors) for stride in (1, 2)]
+    return "\n".join([*parts, _unfold(machine, image, element, vectors)])
 
 
 def panels_at_once(f: VectorBuilder, taps: Index, most: int) -> Index:
@@ -56,30 +59,32 @@ def panels_at_once(f: VectorBuilder, taps: Index, most: int) -> Index:
 class _Arguments:
     """The arguments of `unfold_name`, by name."""
 
-    def __init__(self, f: VectorBuilder) -> None:
+    def __init__(self, f: VectorBuilder, image: str) -> None:
         self.pointers = {"x": Operand("", "", "", (), ()), "panel": Operand("", "", "", (), ())}
         self.numbers: dict[str, str] = {}
         for name in UNFOLD_ARGUMENTS:
             if name in self.pointers:
-                self.pointers[name] = f.pointer(name)
+                self.pointers[name] = f.pointer(name, image if name == "x" else "")
             else:
                 self.numbers[name] = f.number(name)
 
     def __getitem__(self, name: str) -> str:
         return self.numbers[name]
 
-    def passed(self, f: VectorBuilder) -> list[tuple[Index | str, str]]:
-        kind = f"memref<{f.element}>"
+    @property
+    def passed(self) -> list[tuple[Index | str, str]]:
         return [
-            (self.pointers[name].pointer, kind) if name in self.pointers else (self.numbers[name], "index")
+            (self.pointers[name].pointer, f"memref<{self.pointers[name].element}>")
+            if name in self.pointers
+            else (self.numbers[name], "index")
             for name in UNFOLD_ARGUMENTS
         ]
 
 
-def _unfold(machine: Machine, element: str, vectors: int) -> str:
+def _unfold(machine: Machine, image: str, element: str, vectors: int) -> str:
     """The function that chooses how to pack."""
     f = VectorBuilder(machine, element)
-    a = _Arguments(f)
+    a = _Arguments(f, image)
     width = vectors * f.lanes
     few = f.at_least(MOST_TAPS, f.mul(a["rows"], a["columns"]))
     plain = f.both(f.equal(a["x_w"], 1), f.both(f.equal(a["wide_h"], 1), f.equal(a["wide_w"], 1)))
@@ -89,7 +94,7 @@ def _unfold(machine: Machine, element: str, vectors: int) -> str:
     fits = f.both(few, f.both(plain, long))
 
     def by_vectors(stride: int) -> None:
-        f.call_local(_strips_name(element, stride), a.passed(f))
+        f.call_local(_strips_name(image, stride), a.passed)
 
     def by_elements() -> None:
         deep = f.mul(f.mul(f.mul(a["channels"], a["rows"]), a["columns"]), width)
@@ -100,20 +105,20 @@ def _unfold(machine: Machine, element: str, vectors: int) -> str:
 
     ways = [(f.both(fits, f.equal(a["sw"], stride)), lambda stride=stride: by_vectors(stride)) for stride in (1, 2)]
     f.first_of(ways, by_elements)
-    return f.function(unfold_name(element))
+    return f.function(unfold_name(image))
 
 
 _WHOLE = 0
 """What a strip reads: whole vectors of the image; any other number is that of its runs, which are read under masks."""
 
 
-def _strips(machine: Machine, element: str, stride: int, vectors: int) -> str:
+def _strips(machine: Machine, image: str, element: str, stride: int, vectors: int) -> str:
     """The function that packs by vectors. What a vector of every row of a panel reads is called a strip.
 
     All strips are packed channel by channel: planes whose rows fall on the same places of a cache take them from one another.
     """
     f = VectorBuilder(machine, element)
-    a = _Arguments(f)
+    a = _Arguments(f, image)
     x, panel = a.pointers["x"], a.pointers["panel"]
     width, lanes = vectors * f.lanes, f.lanes
     most = MOST_RUNS * vectors * MOST_TAPS  # runs of strips, times taps
@@ -184,7 +189,7 @@ def _strips(machine: Machine, element: str, stride: int, vectors: int) -> str:
 
         def copied(kind: int, strip: Index = strip, plane: Index = plane, target: Index = target) -> None:
             with f.loop(0, taps) as tap:
-                halves = [f.zeros()] * stride
+                halves = [f.zeros(image)] * stride
                 for run in range(1 if kind == _WHOLE else kind):
                     at = f.add(f.mul(f.add(f.mul(strip, MOST_RUNS), run), taps), tap)
                     begin = f.add(plane, f.load(places, at))
@@ -195,11 +200,12 @@ def _strips(machine: Machine, element: str, stride: int, vectors: int) -> str:
                         else:
                             mask = f.mul(f.add(f.mul(at, stride), half), lanes)
                             halves[half] = f.load_lanes(x, here, masks, mask, halves[half])
+                halves = [f.in_own_type(each, x) for each in halves]
                 value = halves[0] if stride == 1 else f.every_other(*halves)
                 f.store_vector(value, panel, f.add(target, f.mul(tap, width)))
 
         f.switch(f.load(kinds, strip), range(_WHOLE, MOST_RUNS + 1), copied)
-    return f.function(_strips_name(element, stride))
+    return f.function(_strips_name(image, stride))
 
 
 def _elements(f: VectorBuilder, a: _Arguments, width: int, part: tuple[Index, Index, Index]) -> None:
@@ -227,7 +233,7 @@ def _elements(f: VectorBuilder, a: _Arguments, width: int, part: tuple[Index, In
 
             def copied(source: Index = source, target: Index = target) -> None:
                 with f.loop(0, a["channels"]) as channel:
-                    value = f.load(x, f.add(source, f.mul(channel, a["x_c"])))
+                    value = f.load_wide(x, f.add(source, f.mul(channel, a["x_c"])), vector=False)
                     f.store(value, panel, f.add(target, f.mul(channel, f.mul(taps, width))))
 
             def cleared(target: Index = target) -> None:
@@ -248,7 +254,7 @@ def _elements(f: VectorBuilder, a: _Arguments, width: int, part: tuple[Index, In
             source = f.add(a["x_at"], f.mul(channel, a["x_c"]), f.mul(row, a["x_h"]), f.mul(left, a["x_w"]))
             target = f.add(begin, f.mul(f.add(f.mul(channel, taps), f.mul(row_tap, columns)), width), j)
             with f.loop(low, stop) as tap:
-                value = f.load(x, f.add(source, f.mul(tap, step)))
+                value = f.load_wide(x, f.add(source, f.mul(tap, step)), vector=False)
                 f.store(value, panel, f.add(target, f.mul(tap, width)))
             for outside in ((0, low), (stop, columns)):
                 with f.loop(*outside) as tap:

@@ -29,20 +29,30 @@ _SHORT_SIDE, _SHORT_DEEP = 16, 32  # the same on the stack
 _PADDING = 16  # elements between rows of a block, which else might share a set of the nearest cache
 
 
+def summed_in(element: str) -> str:
+    """The type of the sums of products of an element type."""
+    return "f32" if element in HALVES else element
+
+
 def half_functions(machine: Machine, element: str, result: str) -> str:
     """The functions of products of `element`; they call that of f32 products, which another module defines."""
     product = f"func.func private @{product_name('f32')}({', '.join(kinds(PRODUCT_ARGUMENTS, 'f32'))})\n"
-    texts = [_convert(machine, element, widen=True), _convert(machine, element, widen=False)]
+    texts = [convert_function(machine, element, widen=True), convert_function(machine, element, widen=False)]
     texts += [dots_function(machine, element, rows, result) for rows in (1, MOST_ROWS)]
     texts.append(_product(machine, element, result))
     return product + DECLARED.format(element="f32") + "".join(texts)
 
 
-def _convert_name(element: str, *, widen: bool) -> str:
+def convert_name(element: str, *, widen: bool) -> str:
     return f"hotdesk_{'widen' if widen else 'narrow'}_{element}"
 
 
-def _convert(machine: Machine, element: str, *, widen: bool) -> str:
+def convert_kinds(element: str) -> list[str]:
+    """Types of the arguments of `convert_function`."""
+    return ["index", "index", f"memref<{element}>", "index", "index", "index", "memref<f32>", "index", "index"]
+
+
+def convert_function(machine: Machine, element: str, *, widen: bool) -> str:
     """The function that converts a block: `wide` is f32 in rows that lie together, `half` has any strides."""
     f = VectorBuilder(machine, "f32")
     outer, inner = f.number("outer"), f.number("inner")
@@ -76,7 +86,7 @@ def _convert(machine: Machine, element: str, *, widen: bool) -> str:
                 f.store(f.narrowed(f.load(wide, here), element, lanes=0), half, there)
 
     f.branch(f.equal(inner_step, 1), vectors, elements)
-    return f.function(_convert_name(element, widen=widen))
+    return f.function(convert_name(element, widen=widen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +115,7 @@ class _WidenedBlock:
         lengths = f.select(turned, self.columns, self.rows), f.select(turned, self.rows, self.columns)
         steps = f.select(turned, self.half.column, self.half.row), f.select(turned, self.half.row, self.half.column)
         values = [*lengths, self.half.memory.pointer, self.half.at, *steps, self.wide.pointer, self.at, self._step(f)]
-        names = ["index", "index", f"memref<{element}>", "index", "index", "index", "memref<f32>", "index", "index"]
-        f.call_local(_convert_name(element, widen=widen), list(zip(values, names, strict=True)))
+        f.call_local(convert_name(element, widen=widen), list(zip(values, convert_kinds(element), strict=True)))
 
 
 def half_product_name(element: str, result: str) -> str:

@@ -11,6 +11,7 @@ from hotdesk.ir.context import make_context, run_mlir_passes
 from hotdesk.ir.linking import define
 from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, kinds, sweep_name
 from hotdesk.kernels.convolution import convolution_functions
+from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.shared import batch_functions, half_batch_functions, sharing_function
 from hotdesk.kernels.shared_convolution import sharing_convolution, sharing_winograd
@@ -46,15 +47,16 @@ def half_module(machine: Machine, element: str, result: str) -> ir.Module:
     return _module(half_batch_functions(machine, element, result), sharing_function(machine, element, result))
 
 
-def convolution_module(machine: Machine, element: str) -> ir.Module:
-    """The same for convolutions; it calls `sweep_name`, which the module of products defines."""
-    return _module(convolution_functions(machine, element), sharing_convolution(machine, element))
+def convolution_module(machine: Machine, image: str) -> ir.Module:
+    """The same for convolutions of a type; it calls `sweep_name` of their sums' type, which the module of its products defines."""
+    return _module(convolution_functions(machine, image), sharing_convolution(machine, image))
 
 
-def winograd_module(machine: Machine, element: str) -> ir.Module:
+def winograd_module(machine: Machine, image: str) -> ir.Module:
     """The same for convolutions by Winograd's filtering; it calls `sweep_name` too."""
+    element = summed_in(image)
     sweep = f"func.func private @{sweep_name(element)}({', '.join(kinds(SWEEP_ARGUMENTS, element))})\n"
-    return _module(sweep + winograd_functions(machine, element), sharing_winograd(machine, element))
+    return _module(sweep + winograd_functions(machine, image), sharing_winograd(machine, image))
 
 
 def _module(vectors: str, sharing: str) -> ir.Module:

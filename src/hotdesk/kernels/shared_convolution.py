@@ -12,6 +12,7 @@ no more threads than it has room for.
 from __future__ import annotations
 
 from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS, convolution_name
+from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.jobs import ELEMENT_BYTES, GRAIN, MOST_THREADS, Job, chunk
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
@@ -27,32 +28,35 @@ from hotdesk.kernels.winograd import (
 _CUT = ("first", "last", "stop", "filters", "w", "y")
 
 
-def shared_convolution_name(element: str) -> str:
-    return f"hotdesk_convolution_{element}"
+def shared_convolution_name(image: str) -> str:
+    """The function for images and filters of an element type; sums of 16-bit floats are f32, and so is the result."""
+    return f"hotdesk_convolution_{image}"
 
 
-def shared_winograd_name(element: str) -> str:
-    return f"hotdesk_winograd_{element}"
+def shared_winograd_name(image: str) -> str:
+    """The same by Winograd's filtering."""
+    return f"hotdesk_winograd_{image}"
 
 
-def sharing_convolution(machine: Machine, element: str) -> str:
+def sharing_convolution(machine: Machine, image: str) -> str:
     """The shared convolution in the LLVM dialect; it calls `hotdesk_share` and what `convolution_functions` become."""
-    name = shared_convolution_name(element)
+    name = shared_convolution_name(image)
     cut = (*_CUT, "pixel")
-    job = Job(name, convolution_name(element), CONVOLUTION_ARGUMENTS, pointers=("x", "w", "y"), cut=cut)
+    job = Job(name, convolution_name(image), CONVOLUTION_ARGUMENTS, pointers=("x", "w", "y"), cut=cut)
     deep = f"""
   %taps = llvm.mul %rows, %columns : i64
   %deep = llvm.mul %channels, %taps : i64
   %fitting = llvm.mlir.constant({MOST_THREADS} : i64) : i64"""
-    return _sharing(job, machine, element, "pixel", deep, "")
+    return _sharing(job, machine, image, "pixel", deep, "")
 
 
-def sharing_winograd(machine: Machine, element: str) -> str:
+def sharing_winograd(machine: Machine, image: str) -> str:
     """The same for `winograd_functions`."""
+    element = summed_in(image)
     panel = tiles_in_panel(machine, element)
     cut = (*_CUT, "tile", "scratch", "room")
     pointers = ("x", "w", "y", "scratch")
-    job = Job(shared_winograd_name(element), winograd_name(element), WINOGRAD_ARGUMENTS, pointers=pointers, cut=cut)
+    job = Job(shared_winograd_name(image), winograd_name(image), WINOGRAD_ARGUMENTS, pointers=pointers, cut=cut)
     deep = f"""
   %places = llvm.mlir.constant({PLACES} : i64) : i64
   %deep = llvm.mul %channels, %places : i64
@@ -74,16 +78,16 @@ def sharing_winograd(machine: Machine, element: str) -> str:
   %scratch_first = llvm.mul %i, %room_part : i64
   %scratch_step = llvm.mul %scratch_first, %width_of : i64
   %scratch_part = llvm.add %scratch, %scratch_step : i64"""
-    return _sharing(job, machine, element, "tile", deep, scratch)
+    return _sharing(job, machine, image, "tile", deep, scratch)
 
 
-def _sharing(job: Job, machine: Machine, element: str, place: str, deep: str, scratch: str) -> str:
+def _sharing(job: Job, machine: Machine, image: str, place: str, deep: str, scratch: str) -> str:
     """The function that shares out a job whose outputs are numbered as `place` says.
 
     `deep` tells how many multiplications there are to an output of a filter, and for how many threads there is room; `scratch`
     which scratch memory a part gets.
     """
-    tile = Tile.of(machine)
+    tile, element = Tile.of(machine), summed_in(image)
     return f"""
 {job.functions}
 
@@ -95,6 +99,7 @@ llvm.func @{job.name}({job.declared}) attributes {{no_inline}} {{
   %wide = llvm.mlir.constant({tile.columns(machine, element)} : i64) : i64
   %high = llvm.mlir.constant({tile.rows} : i64) : i64
   %width_of = llvm.mlir.constant({ELEMENT_BYTES[element]} : i64) : i64
+  %w_width = llvm.mlir.constant({ELEMENT_BYTES[image]} : i64) : i64
   %items = llvm.sub %last, %first : i64
   %pixels = llvm.sub %stop, %{place} : i64{deep}
   %most = llvm.intr.smin(%limit, %fitting) : (i64, i64) -> i64
@@ -152,7 +157,8 @@ llvm.func @{job.name}({job.declared}) attributes {{no_inline}} {{
   %filter_cut = llvm.select %across, %zero, %start : i1, i64
   %filter_start = llvm.select %by_item, %zero, %filter_cut : i1, i64
   %filter_byte = llvm.mul %filter_start, %width_of : i64
-  %w_step = llvm.mul %filter_byte, %w_f : i64
+  %w_byte = llvm.mul %filter_start, %w_width : i64
+  %w_step = llvm.mul %w_byte, %w_f : i64
   %y_step = llvm.mul %filter_byte, %y_c : i64
   %w_part = llvm.add %w, %w_step : i64
   %y_part = llvm.add %y, %y_step : i64{scratch}

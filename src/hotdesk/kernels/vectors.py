@@ -99,6 +99,10 @@ class VectorBuilder(KernelBuilder):
     def load_wide(self, operand: Operand, offset: Index, *, vector: bool = True) -> str:
         """A vector, or else an element, in the builder's type: 16-bit floats become f32."""
         value = self.load_vector(operand, offset) if vector else self.load(operand, offset)
+        return self.in_own_type(value, operand, vector=vector)
+
+    def in_own_type(self, value: str, operand: Operand, *, vector: bool = True) -> str:
+        """A vector, or else an element, of an operand in the builder's type: 16-bit floats become f32."""
         if operand.element == self.element:
             return value
         return self.widened(value, operand.element, lanes=None if vector else 0)
@@ -119,8 +123,9 @@ class VectorBuilder(KernelBuilder):
 
     # Vectors
 
-    def zeros(self) -> str:
-        return self.constant("dense<0.0>", self.vector)
+    def zeros(self, element: str = "") -> str:
+        """A vector of zeros, of the builder's type unless another is named."""
+        return self.constant("dense<0.0>", f"vector<{self.lanes}x{element or self.element}>")
 
     def load_vector(self, operand: Operand, offset: Index) -> str:
         kinds = f"memref<?x{operand.element}>, vector<{self.lanes}x{operand.element}>"
@@ -164,7 +169,8 @@ class VectorBuilder(KernelBuilder):
         zero = self.constant("dense<0>", kind)
         chosen = self.value(f"arith.cmpi slt, {bits}, {zero} : {kind}")
         place = f"{operand.flat}[{self.index(offset)}], {chosen}, {otherwise}"
-        kinds = f"memref<?x{self.element}>, vector<{self.lanes}xi1>, {self.vector} into {self.vector}"
+        vector = f"vector<{self.lanes}x{operand.element}>"
+        kinds = f"memref<?x{operand.element}>, vector<{self.lanes}xi1>, {vector} into {vector}"
         return self.value(f"vector.maskedload {place} : {kinds}")
 
     def first_lanes(self, count: Index) -> str:
@@ -177,6 +183,10 @@ class VectorBuilder(KernelBuilder):
         place = f"{operand.flat}[{self.index(offset)}], {mask}, {self.constant('dense<0.0>', vector)}"
         kinds = f"memref<?x{operand.element}>, vector<{self.lanes}xi1>, {vector} into {vector}"
         return self.value(f"vector.maskedload {place} : {kinds}")
+
+    def load_masked_wide(self, operand: Operand, offset: Index, mask: str) -> str:
+        """The same in the builder's type: 16-bit floats become f32."""
+        return self.in_own_type(self.load_masked(operand, offset, mask), operand)
 
     def store_masked(self, value: str, operand: Operand, offset: Index, mask: str) -> None:
         """Stores the lanes that a mask names; what the others would lie in is not touched."""

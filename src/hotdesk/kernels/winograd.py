@@ -10,13 +10,15 @@ columns. As many tiles in a row as a panel of a product has columns are computed
       for each image and panel of tiles, some channels at a time:   transform the image, 36 products
         transform the sums to outputs
 
-All rows lie together: x and y have stride 1 in the last dimension, and a filter's weights are in order. Source of the algorithm:
-see `winograd_matrices`; the padded row of tiles makes every load and store one of neighbours.
+All rows lie together: x and y have stride 1 in the last dimension, and a filter's weights are in order. Images and filters of 16-bit
+floats become f32 as they are transformed; so are sums and outputs. Source of the algorithm: see `winograd_matrices`; the padded row
+of tiles makes every load and store one of neighbours.
 """
 
 from __future__ import annotations
 
 from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, kinds, sweep_name
+from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.text import Index, Operand
@@ -57,9 +59,9 @@ and how many elements it has, at least `room_needed` for one filter."""
 POINTERS = ("x", "w", "y", "scratch", "a", "b", "c", "u", "v", "m")
 
 
-def winograd_name(element: str) -> str:
-    """The function of such a convolution on one thread."""
-    return f"hotdesk_winograd_alone_{element}"
+def winograd_name(image: str) -> str:
+    """The function of such a convolution on one thread, for images and filters of an element type."""
+    return f"hotdesk_winograd_alone_{image}"
 
 
 def tiles_in_panel(machine: Machine, element: str) -> int:
@@ -78,18 +80,19 @@ def good_room(filters: int, channels: int, element_bytes: int) -> int:
     return room_needed(min(filters, GOOD_FILTERS), channels, panel, lanes)
 
 
-def winograd_functions(machine: Machine, element: str) -> str:
+def winograd_functions(machine: Machine, image: str) -> str:
     """The text of the function and of those it calls, but for the sweep over the tiles of a panel."""
-    return transform_functions(machine, element) + _alone(machine, element)
+    element = summed_in(image)
+    return transform_functions(machine, image, element) + _alone(machine, image, element)
 
 
-def _alone(machine: Machine, element: str) -> str:
+def _alone(machine: Machine, image: str, element: str) -> str:
     f = VectorBuilder(machine, element)
     a: dict[str, str] = {}
     pointers: dict[str, Operand] = {}
     for name in WINOGRAD_ARGUMENTS:
         if name in POINTERS:
-            pointers[name] = f.pointer(name)
+            pointers[name] = f.pointer(name, image if name in ("x", "w") else "")
         else:
             a[name] = f.flag(name) if name == "add" else f.number(name)
     panel, narrow = tiles_in_panel(machine, element), Tile.of(machine).narrow * f.lanes
@@ -113,8 +116,10 @@ def _alone(machine: Machine, element: str) -> str:
     given |= {"x": pointers["x"].pointer, "w": pointers["w"].pointer, "y": pointers["y"].pointer}
     given |= {"u": scratch, "v": scratch, "m": scratch, "v_at": v_at, "m_at": m_at}
 
+    kinds_of = {name: f"memref<{image if name in ('x', 'w') else element}>" for name in POINTERS}
+
     def call(function: str, names: tuple[str, ...], values: dict[str, Index]) -> None:
-        types = [f"memref<{element}>" if name in POINTERS else "i1" if name == "add" else "index" for name in names]
+        types = [kinds_of.get(name, "i1" if name == "add" else "index") for name in names]
         f.call_local(function, [(values[name], kind) for name, kind in zip(names, types, strict=True)])
 
     def products(filters: Index, channels: Index, first: Index, columns: Index) -> None:
@@ -133,7 +138,7 @@ def _alone(machine: Machine, element: str) -> str:
     with f.steps(0, a["filters"], block) as filter_:
         filters = f.minimum(block, f.sub(a["filters"], filter_))
         here = {**given, "filters": filters, "w_at": f.mul(filter_, a["w_f"])}
-        call(filter_name(element), FILTER_ARGUMENTS, here)
+        call(filter_name(image), FILTER_ARGUMENTS, here)
         with f.loop(a["first"], a["last"]) as image, f.loop(a["tile"], a["stop"], panel) as tile:
             count = f.minimum(panel, f.sub(a["stop"], tile))
             at = {**here, "tile": tile, "count": count}
@@ -141,8 +146,8 @@ def _alone(machine: Machine, element: str) -> str:
             with f.loop(0, a["channels"], CHANNELS) as channel:
                 channels = f.minimum(CHANNELS, f.sub(a["channels"], channel))
                 x_at = f.add(f.mul(image, a["x_n"]), f.mul(channel, a["x_c"]))
-                call(before_name(element), BEFORE_ARGUMENTS, {**at, "channels": channels, "x_at": x_at})
+                call(before_name(image), BEFORE_ARGUMENTS, {**at, "channels": channels, "x_at": x_at})
                 products(filters, channels, channel, columns)
             y_at = f.add(f.mul(image, a["y_n"]), f.mul(filter_, a["y_c"]))
-            call(after_name(element), AFTER_ARGUMENTS, {**at, "y_at": y_at})
-    return f.function(winograd_name(element))
+            call(after_name(image), AFTER_ARGUMENTS, {**at, "y_at": y_at})
+    return f.function(winograd_name(image))

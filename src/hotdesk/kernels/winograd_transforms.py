@@ -6,7 +6,7 @@
     after     lanes are tiles; outputs are put in order on the stack, then copied to where they belong
 
 Matrices of the places of a tile lie `u_step`, `v_step`, `m_step` elements apart: filters by channels, channels by tiles, filters
-by tiles.
+by tiles. Filters and images of 16-bit floats are transformed in f32.
 """
 
 from __future__ import annotations
@@ -41,28 +41,29 @@ AFTER_ARGUMENTS = (
 )
 
 
-def filter_name(element: str) -> str:
-    return f"hotdesk_winograd_filters_{element}"
+def filter_name(image: str) -> str:
+    return f"hotdesk_winograd_filters_{image}"
 
 
-def before_name(element: str) -> str:
-    return f"hotdesk_winograd_before_{element}"
+def before_name(image: str) -> str:
+    return f"hotdesk_winograd_before_{image}"
 
 
-def after_name(element: str) -> str:
-    return f"hotdesk_winograd_after_{element}"
+def after_name(image: str) -> str:
+    return f"hotdesk_winograd_after_{image}"
 
 
-def transform_functions(machine: Machine, element: str) -> str:
-    """The text of the three functions."""
+def transform_functions(machine: Machine, image: str, element: str) -> str:
+    """The text of the three functions, for images and filters of a type, and sums of `element`."""
     tiles = Tile.of(machine).columns(machine, element)
-    return "\n".join([_filters(machine, element), _before(machine, element, tiles), _after(machine, element, tiles)])
+    parts = [_filters(machine, image, element), _before(machine, image, element, tiles)]
+    return "\n".join([*parts, _after(machine, image, element, tiles)])
 
 
-def _filters(machine: Machine, element: str) -> str:
+def _filters(machine: Machine, image: str, element: str) -> str:
     f = VectorBuilder(machine, element)
     filters, channels = f.number("filters"), f.number("channels")
-    w, w_at, w_f = f.pointer("w"), f.number("w_at"), f.number("w_f")
+    w, w_at, w_f = f.pointer("w", image), f.number("w_at"), f.number("w_f")
     u, u_step = f.pointer("u"), f.number("u_step")
     taps = TAPS * TAPS
     with f.loop(0, filters) as filter_, f.loop(0, channels, f.lanes) as channel:
@@ -70,19 +71,20 @@ def _filters(machine: Machine, element: str) -> str:
         mask, weights = f.first_lanes(left), f.mul(left, taps)
         first = f.add(w_at, f.mul(filter_, w_f), f.mul(channel, taps))
         lines = [
-            f.load_masked(w, f.add(first, i * f.lanes), f.first_lanes(f.sub(weights, i * f.lanes))) for i in range(taps)
+            f.load_masked_wide(w, f.add(first, i * f.lanes), f.first_lanes(f.sub(weights, i * f.lanes)))
+            for i in range(taps)
         ]
         window = _windows(f, lines)
         target = f.add(f.mul(filter_, channels), channel)
         for i, row in enumerate(_both_ways(f, filter_matrix(), window)):
             for j, value in enumerate(row):
                 f.store_masked(value, u, f.add(target, f.mul(u_step, i * SIZE + j)), mask)
-    return f.function(filter_name(element))
+    return f.function(filter_name(image))
 
 
-def _before(machine: Machine, element: str, tiles: int) -> str:
+def _before(machine: Machine, image: str, element: str, tiles: int) -> str:
     f = VectorBuilder(machine, element)
-    channels, x, x_at = f.number("channels"), f.pointer("x"), f.number("x_at")
+    channels, x, x_at = f.number("channels"), f.pointer("x", image), f.number("x_at")
     x_c, x_h, height, length = (f.number(name) for name in ("x_c", "x_h", "height", "length"))
     top, left, pitch, tile, count = (f.number(name) for name in ("top", "left", "pitch", "tile", "count"))
     v, v_at, v_step = f.pointer("v"), f.number("v_at"), f.number("v_step")
@@ -109,11 +111,11 @@ def _before(machine: Machine, element: str, tiles: int) -> str:
                     column = f.add(before, ahead)
                     inside = f.lanes_between(f.sub(0, column), f.sub(length, column))
                     values = [
-                        f.load_masked(x, f.add(start, ahead), f.all_or_none(inside, f.within(read, height)))
+                        f.load_masked_wide(x, f.add(start, ahead), f.all_or_none(inside, f.within(read, height)))
                         for start, read in zip(starts, reads, strict=True)
                     ]
                 else:
-                    values = [f.load_vector(x, f.add(start, ahead)) for start in starts]
+                    values = [f.load_wide(x, f.add(start, ahead)) for start in starts]
                 loaded.append(_times(f, before_matrix(), values))
             loaded += [[f.zeros()] * SIZE] * (OUTPUTS - vectors)
             for i in range(SIZE):
@@ -151,10 +153,10 @@ def _before(machine: Machine, element: str, tiles: int) -> str:
                 ]
                 for j, value in enumerate(_times(f, before_matrix(), values)):
                     f.store_vector(value, v, f.add(target, place, f.mul(v_step, i * SIZE + j)))
-    return f.function(before_name(element))
+    return f.function(before_name(image))
 
 
-def _after(machine: Machine, element: str, tiles: int) -> str:
+def _after(machine: Machine, image: str, element: str, tiles: int) -> str:
     f = VectorBuilder(machine, element)
     filters, m, m_at, m_step = f.number("filters"), f.pointer("m"), f.number("m_at"), f.number("m_step")
     pitch, tile, count = f.number("pitch"), f.number("tile"), f.number("count")
@@ -195,7 +197,7 @@ def _after(machine: Machine, element: str, tiles: int) -> str:
             with f.loop(0, f.minimum(OUTPUTS, f.sub(rows, row))) as i:
                 target = f.add(plane, f.mul(f.add(row, i), y_h), column)
                 copied(f.add(f.mul(i, wide), f.mul(f.sub(start, behind), OUTPUTS)), target, size)
-    return f.function(after_name(element))
+    return f.function(after_name(image))
 
 
 def _windows(f: VectorBuilder, lines: Sequence[str]) -> list[list[str]]:

@@ -11,13 +11,18 @@ from hotdesk.passes.lower.scalar import element_bytes
 
 
 def has_products(*elements: str) -> bool:
-    """Whether there are products and convolutions of these element types together."""
+    """Whether these element types are one of which there are products."""
     return len(set(elements)) == 1 and elements[0] in ELEMENTS
 
 
 def has_matrix_products(a: str, b: str, c: str) -> bool:
-    """Whether there are products of these element types, if no convolutions; sums of 16-bit floats may be f32."""
+    """Whether there are products of these element types; those of 16-bit floats may have a result of f32."""
     return has_products(a, b, c) or (a == b and a in HALVES and c in (a, "f32"))
+
+
+def has_convolutions(x: str, w: str, y: str) -> bool:
+    """Whether there are convolutions of these element types; those of 16-bit floats have a result of f32."""
+    return has_products(x, w, y) or (x == w and x in HALVES and y == "f32")
 
 
 @dataclass(frozen=True, slots=True)

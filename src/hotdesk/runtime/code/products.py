@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from hotdesk._bindings import ir
 from hotdesk.ir.linking import declared_names
 from hotdesk.kernels.blocks import sweep_name
-from hotdesk.kernels.halves import HALVES
+from hotdesk.kernels.halves import HALVES, summed_in
 from hotdesk.kernels.jobs import telling_name
 from hotdesk.kernels.library import convolution_module, half_module, product_module, winograd_module
 from hotdesk.kernels.machine import Machine, host
@@ -26,23 +26,62 @@ from hotdesk.runtime.code.threads import serve
 _LEVEL = 2  # of optimisation: the code is as fast as at 3, and made in two thirds of the time
 
 
-class CommonCode:
-    """A compiled module whose function `name`, at `address`, programs call; `machine` is lent the threads it works with.
+@dataclass(frozen=True, slots=True)
+class Common:
+    """A module that programs share.
 
-    The module is made only if its code is not kept on disk. `functions` are the addresses of those that it calls.
+    Attributes:
+        name: of its function that programs call; of the first, if there are several.
+        make: makes it for a processor.
+        sums: the element type of the products that it calls; none if empty.
+        calls: the functions of those that it calls.
     """
 
-    def __init__(
-        self,
-        module: Callable[[Machine, str], ir.Module],
-        processor: Machine,
-        element: str,
-        name: str,
-        functions: Mapping[str, int] | None = None,
-    ) -> None:
-        source = f"{generators()} {processor} {name}"
-        self.machine = CompiledCode(lambda: module(processor, element), [], functions, level=_LEVEL, source=source)
-        self.address = self.address_of(name)
+    name: str
+    make: Callable[[Machine], ir.Module]
+    sums: str = ""
+    calls: tuple[str, ...] = ()
+
+    def source(self, processor: Machine) -> str:
+        """All that the module depends on."""
+        return f"{generators()} {processor} {self.name}"
+
+
+def _defined() -> dict[str, Common]:
+    """The module of each function that kernels may call."""
+    found = {name: Common(PARTS, lambda processor: parts_module(processor, "")) for name in PARTS_FUNCTIONS}
+
+    def add(name: str, make: Callable[[Machine], ir.Module], sums: str = "", *calls: str) -> None:
+        found[name] = Common(name, make, sums, calls)
+
+    for element in ELEMENTS:
+        add(shared_name(element), lambda processor, element=element: product_module(processor, element))
+    for half, result in [(half, each) for half in HALVES for each in (half, "f32")]:
+        make = lambda processor, half=half, result=result: half_module(processor, half, result)  # noqa: E731
+        add(shared_name(half, result), make, "f32", product_name("f32"))
+    for image in (*ELEMENTS, *HALVES):
+        sums = summed_in(image)
+        make = lambda processor, image=image: convolution_module(processor, image)  # noqa: E731
+        add(shared_convolution_name(image), make, sums, sweep_name(sums))
+        make = lambda processor, image=image: winograd_module(processor, image)  # noqa: E731
+        add(shared_winograd_name(image), make, sums, sweep_name(sums))
+    return found
+
+
+_COMMON = _defined()
+
+
+class CommonCode:
+    """A compiled module that programs share; `machine` is lent the threads it works with, `address` is that of its function.
+
+    The module is made only if its code is not kept on disk. `products` is the code of those that it calls: keep it as long.
+    """
+
+    def __init__(self, common: Common, processor: Machine, products: CommonCode | None = None) -> None:
+        functions = {} if products is None else {name: products.address_of(name) for name in common.calls}
+        make, source = (lambda: common.make(processor)), common.source(processor)
+        self.machine = CompiledCode(make, [], functions, level=_LEVEL, source=source)
+        self.address = self.address_of(common.name)
 
     def address_of(self, function: str) -> int:
         """The address of a function that the module tells."""
@@ -53,63 +92,48 @@ class CommonCode:
 
 def compile_products(processor: Machine, element: str) -> CommonCode:
     """The products of an element type, for a processor."""
-    return CommonCode(product_module, processor, element, shared_name(element))
+    return CommonCode(_COMMON[shared_name(element)], processor)
 
 
-def compile_convolutions(processor: Machine, element: str, products: CommonCode) -> CommonCode:
-    """The convolutions of an element type, which call its products: keep these as long."""
-    name = shared_convolution_name(element)
-    return CommonCode(convolution_module, processor, element, name, _sweep(element, products))
+def compile_convolutions(processor: Machine, image: str, products: CommonCode) -> CommonCode:
+    """The convolutions of an element type, which call products of their sums' type: keep these as long."""
+    return CommonCode(_COMMON[shared_convolution_name(image)], processor, products)
 
 
-def compile_winograd(processor: Machine, element: str, products: CommonCode) -> CommonCode:
+def compile_winograd(processor: Machine, image: str, products: CommonCode) -> CommonCode:
     """The same for convolutions by Winograd's filtering."""
-    return CommonCode(winograd_module, processor, element, shared_winograd_name(element), _sweep(element, products))
+    return CommonCode(_COMMON[shared_winograd_name(image)], processor, products)
 
 
 def compile_halves(processor: Machine, element: str, result: str, products: CommonCode) -> CommonCode:
     """The products of an element type of 16 bits, which call those of f32: keep these as long. `result` is the result's type."""
-    functions = {product_name("f32"): products.address_of(product_name("f32"))}
-    name = shared_name(element, result)
-    return CommonCode(lambda machine, kind: half_module(machine, kind, result), processor, element, name, functions)
-
-
-def _sweep(element: str, products: CommonCode) -> dict[str, int]:
-    return {sweep_name(element): products.address_of(sweep_name(element))}
+    return CommonCode(_COMMON[shared_name(element, result)], processor, products)
 
 
 @dataclass(frozen=True, slots=True)
 class CommonModule:
-    """A module that programs share, not yet compiled: `source` says all that it depends on, `calls` are functions of others."""
+    """A module that programs share, for a processor, not yet compiled."""
 
-    make: Callable[[], ir.Module]
-    source: str
-    calls: tuple[str, ...] = ()
+    common: Common
+    processor: Machine
+
+    def make(self) -> ir.Module:
+        return self.common.make(self.processor)
 
     def code_file(self) -> bytes:
         """Its object file for this processor."""
-        functions = {name: _products(name.rpartition("_")[2]).address_of(name) for name in self.calls}
-        return code_file(self.make, functions, level=_LEVEL, source=self.source)
+        products = _code(shared_name(self.common.sums)) if self.common.calls else None
+        functions = {} if products is None else {name: products.address_of(name) for name in self.common.calls}
+        return code_file(self.make, functions, level=_LEVEL, source=self.common.source(self.processor))
 
 
 def common_modules(names: Sequence[str], processor: Machine) -> list[CommonModule]:
     """The modules that define these functions for a processor, each once, and in front of those that call it."""
     found: dict[str, CommonModule] = {}
-
-    def add(module: Callable[[Machine, str], ir.Module], element: str, name: str, calls: tuple[str, ...] = ()) -> None:
-        make: Callable[[], ir.Module] = lambda: module(processor, element)  # noqa: E731
-        found.setdefault(name, CommonModule(make, f"{generators()} {processor} {name}", calls))
-
     for name in sorted(names):
-        if name in PARTS_FUNCTIONS:
-            add(parts_module, "", PARTS)
-            continue
-        element = next(each for each in ELEMENTS if name.endswith(f"_{each}"))
-        add(product_module, element, shared_name(element))
-        if name == shared_convolution_name(element):
-            add(convolution_module, element, name, (sweep_name(element),))
-        if name == shared_winograd_name(element):
-            add(winograd_module, element, name, (sweep_name(element),))
+        common = _COMMON[name]
+        for each in (*([_COMMON[shared_name(common.sums)]] if common.calls else ()), common):
+            found.setdefault(each.name, CommonModule(each, processor))
     return list(found.values())
 
 
@@ -134,7 +158,7 @@ def linked_again(key: str, entries: Sequence[str], common: Sequence[str]) -> Com
 
 def address(name: str) -> int:
     """The address of a function that kernels may call."""
-    return _COMMON[name]()
+    return _code(_COMMON[name].name).address_of(name)
 
 
 def addresses(names: Sequence[str]) -> dict[str, int]:
@@ -143,49 +167,10 @@ def addresses(names: Sequence[str]) -> dict[str, int]:
 
 
 @cache
-def _parts() -> CommonCode:
-    return _kept(CommonCode(parts_module, host(), "", PARTS))
-
-
-@cache
-def _products(element: str) -> CommonCode:
-    return _kept(compile_products(host(), element))
-
-
-@cache
-def _halves(element: str, result: str) -> CommonCode:
-    return _kept(compile_halves(host(), element, result, _products("f32")))
-
-
-@cache
-def _convolutions(element: str) -> CommonCode:
-    return _kept(compile_convolutions(host(), element, _products(element)))
-
-
-@cache
-def _winograd(element: str) -> CommonCode:
-    return _kept(compile_winograd(host(), element, _products(element)))
-
-
-def _kept(code: CommonCode) -> CommonCode:
-    """The code, with the threads of this process."""
+def _code(name: str) -> CommonCode:
+    """The code of a module for this process, by its name, with the threads of the process."""
+    common = _COMMON[name]
+    code = CommonCode(common, host(), _code(shared_name(common.sums)) if common.calls else None)
     serve(code.machine)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))  # programs call it until the process ends
     return code
-
-
-def _by_name() -> dict[str, Callable[[], int]]:
-    found: dict[str, Callable[[], int]] = {
-        name: lambda name=name: _parts().address_of(name) for name in PARTS_FUNCTIONS
-    }
-    for element in ELEMENTS:
-        found[shared_name(element)] = lambda element=element: _products(element).address
-        found[shared_convolution_name(element)] = lambda element=element: _convolutions(element).address
-        found[shared_winograd_name(element)] = lambda element=element: _winograd(element).address
-    for element, result in [(half, each) for half in HALVES for each in (half, "f32")]:
-        found[shared_name(element, result)] = lambda element=element, result=result: _halves(element, result).address
-    return found
-
-
-_COMMON = _by_name()
-"""The functions that kernels may call, and what finds their addresses."""

@@ -5,9 +5,11 @@ The first of these that fits is taken::
     pointwise   a window of one tap, stride 1, no padding: a contraction
     depthwise   one channel per group, few taps known: vectors of outputs, or loops, with the taps unrolled
     spread      a transposed convolution whose windows do not overlap: one matrix product a tap
-    winograd    f32 or f64, 3 by 3, stride 1, many channels and outputs: 36 products for 16 outputs
-    unfolded    f32 or f64, filters stored channel by channel and tap by tap: the products of `kernels.convolution`
+    winograd    floats, 3 by 3, stride 1, many channels and outputs: 36 products for 16 outputs
+    unfolded    floats, filters stored channel by channel and tap by tap: the products of `kernels.convolution`
     direct      anything else: loops
+
+16-bit floats have a result of f32 there, as `torch.export` leaves it; `spread` and vectors of outputs are for f32 and f64.
 
 Where a layout or size is known only at run time the kernel asks for it there. `spread` and `winograd` take one operand more, the
 workspace `%pW`, last of all arguments.
@@ -19,7 +21,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from hotdesk.kernels.machine import Machine, host
+from hotdesk.kernels.machine import Machine, target
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText
 from hotdesk.passes.lower.contraction.kernel import contract
 from hotdesk.passes.lower.contraction.loops import ContractionDim
@@ -30,7 +32,7 @@ from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, Convol
 from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT, Spread, choose_spread, convolve_spread
 from hotdesk.passes.lower.convolution.unfolded import convolve_unfolded
 from hotdesk.passes.lower.convolution.winograd import convolve_winograd, is_worth_winograd, winograd_room
-from hotdesk.passes.lower.products import has_products
+from hotdesk.passes.lower.products import has_convolutions, has_products
 from hotdesk.passes.lower.scalar import element_bytes
 
 __all__ = ["ConvolutionSpec", "Workspace", "convolution", "workspace"]
@@ -68,7 +70,7 @@ def workspace(spec: ConvolutionSpec) -> Workspace | None:
 
 
 def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> KernelText:
-    """The kernel of `spec` for a machine, or else the one that this process runs on.
+    """The kernel of `spec` for a machine, or else the one that kernels are generated for.
 
     Its operands are x, w, y, then the workspace if `spec` says it has one.
 
@@ -76,7 +78,7 @@ def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> Kernel
     """
     choice = _choose(spec)
     if choice.ring is not None:
-        return depthwise(spec, choice.ring, machine or host())
+        return depthwise(spec, choice.ring, machine or target())
     k = KernelBuilder((spec.x, spec.w, spec.y), spec.noalias)
     p = ConvolutionOperands.of(k, spec)
     if choice.path == "pointwise":
@@ -115,11 +117,12 @@ def _choose(spec: ConvolutionSpec) -> _Choice:
     ring = choose_ring(taps, spec.strides, spec.dilations, spec.y.sizes[-1])
     if channels == 1 and plain and ring is not None:
         return _Choice("depthwise", ring=ring)
-    if not has_products(spec.x.element, spec.w.element, spec.y.element) or not _filters_are_rows(spec):
+    elements = spec.x.element, spec.w.element, spec.y.element
+    if not has_convolutions(*elements) or not _filters_are_rows(spec):
         return _Choice("direct")
     filters = features // spec.groups
     width = element_bytes(spec.y.element)
-    if spec.scratch and spec.strides == spec.dilations == ones and spec.input_dilations == tuple(taps):
+    if has_products(*elements) and spec.scratch and spec.strides == spec.dilations == ones and spec.input_dilations == tuple(taps):
         plane = None if None in spec.x.sizes[2:] else math.prod(_known(spec.x.sizes[2:]))
         spread = choose_spread(filters, channels, plane, WORKSPACE_LIMIT // width)
         if spread is not None:

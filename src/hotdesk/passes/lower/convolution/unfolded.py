@@ -15,7 +15,7 @@ from hotdesk.passes.lower.scalar import element_bytes
 
 
 def convolve_unfolded(k: KernelBuilder, p: ConvolutionOperands) -> None:
-    """Writes the calls, for f32 or f64 and filters whose channels and taps lie together in w, in this order."""
+    """Writes the calls, for element types that `has_convolutions` knows and filters whose channels and taps lie together in w, in this order."""
     rows, columns = p.slides
     together, positions = p.y_plane(k)
 
@@ -31,7 +31,6 @@ def _call(k: KernelBuilder, p: ConvolutionOperands, positions: Index, below: Ind
     """The call for as many outputs, `step` apart from an offset of y on; the first reads the image `below` where it begins."""
     rows, columns = p.slides
     (x_n, x_c), (y_n, y_c) = p.x.strides[:2], p.y.strides[:2]
-    width = element_bytes(p.y.element)
     values: dict[str, Index] = {
         "first": 0,
         "last": k.mul(p.batch, p.groups),
@@ -65,6 +64,7 @@ def _call(k: KernelBuilder, p: ConvolutionOperands, positions: Index, below: Ind
         "add": int(p.accumulate),
     }
     numbers = {name: k.integer(value) for name, value in values.items()}
-    numbers |= {"x": k.address(p.x, 0, width), "w": k.address(p.w, 0, width), "y": k.address(p.y, y, width)}
+    places = {"x": (p.x, 0), "w": (p.w, 0), "y": (p.y, y)}
+    numbers |= {name: k.address(each, at, element_bytes(each.element)) for name, (each, at) in places.items()}
     arguments = [numbers[name] for name in CONVOLUTION_ARGUMENTS]
-    k.call(shared_convolution_name(p.y.element), ["i64"] * len(arguments), arguments)
+    k.call(shared_convolution_name(p.x.element), ["i64"] * len(arguments), arguments)

@@ -53,7 +53,6 @@ def _is_worth(k: Values, batch: Index, rows: Index, columns: Index) -> Condition
 def convolve_winograd(k: KernelBuilder, p: ConvolutionOperands, room: int, workspace: Operand) -> None:
     """Writes the call."""
     rows, columns = p.slides
-    width = element_bytes(p.y.element)
     lines = k.ceildiv(rows.output, OUTPUTS)
     values: dict[str, Index] = {
         "first": 0,
@@ -79,7 +78,7 @@ def convolve_winograd(k: KernelBuilder, p: ConvolutionOperands, room: int, works
         "add": int(p.accumulate),
     }
     numbers = {name: k.integer(value) for name, value in values.items()}
-    numbers |= {"x": k.address(p.x, 0, width), "w": k.address(p.w, 0, width), "y": k.address(p.y, 0, width)}
-    numbers["scratch"] = k.address(workspace, 0, width)
+    places = {"x": p.x, "w": p.w, "y": p.y, "scratch": workspace}
+    numbers |= {name: k.address(each, 0, element_bytes(each.element)) for name, each in places.items()}
     arguments = [numbers[name] for name in WINOGRAD_ARGUMENTS]
-    k.call(shared_winograd_name(p.y.element), ["i64"] * len(arguments), arguments)
+    k.call(shared_winograd_name(p.x.element), ["i64"] * len(arguments), arguments)
