@@ -19,13 +19,15 @@ from hypothesis import strategies as st
 from hotdesk.kernels.blocks import depth
 from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS, most_weights
 from hotdesk.kernels.convolution_packing import MOST_TAPS
+from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
 from hotdesk.runtime.code.products import CommonCode, compile_convolutions, compile_products
 from hotdesk.runtime.code.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
 
 Array = Any
-TYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64}
+TYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": np.uint16}
+"""What holds the elements of a type; of bf16 it is their bits."""
 SMALL = replace(host(), l1_bytes=8192, l2_bytes=32768)
 """Caches so small that some hundred filters and channels are several blocks."""
 MACHINES = {"host": host(), "small caches": SMALL, "AVX2": AVX2, "AVX-512": AVX512, "NEON": NEON, "generic": GENERIC}
@@ -68,9 +70,12 @@ class Case:
 
 
 @cache
-def compiled(machine: Machine, element: str) -> tuple[CommonCode, CommonCode]:
-    products = compile_products(machine, element)
-    return compile_convolutions(machine, element, products), products
+def compiled(machine: Machine, element: str, *, pooled: bool = False) -> tuple[CommonCode, CommonCode]:
+    products = compile_products(machine, summed_in(element))
+    convolutions = compile_convolutions(machine, element, products)
+    if pooled:
+        pool().serve(convolutions.machine, 1)
+    return convolutions, products
 
 
 @cache
@@ -137,19 +142,24 @@ def expected(case: Case, x: Array, w: Array) -> Array:
     ).numpy()
 
 
-def check(code: CommonCode, case: Case, dtype: Any = np.float32, *, add: bool = False, behind: bool = True) -> None:
+def check(code: CommonCode, case: Case, element: str = "f32", *, add: bool = False, behind: bool = True) -> None:
     """Small whole numbers, whose sums are exact; each operand ends, or begins, where a page begins that nobody may touch."""
     values = np.random.default_rng(1)
 
-    def placed(shape: Sequence[int]) -> Array:
-        memory = Protected(math.prod(shape), dtype, behind=behind)
-        memory.array[:] = values.integers(-3, 4, math.prod(shape))
+    def placed(shape: Sequence[int], element: str) -> Array:
+        memory = Protected(math.prod(shape), TYPES[element], behind=behind)
+        numbers = values.integers(-3, 4, math.prod(shape))
+        memory.array[:] = numbers.astype(np.float32).view(np.uint32) >> 16 if element == "bf16" else numbers
         return memory.array.reshape(shape)
 
-    whole, w, y = (placed(shape) for shape in case.shapes)
+    def numbers(array: Array) -> Array:
+        return (array.astype(np.uint32) << 16).view(np.float32) if element == "bf16" else array
+
+    types = element, element, summed_in(element)
+    whole, w, y = (placed(shape, kind) for shape, kind in zip(case.shapes, types, strict=True))
     x = whole[..., :: case.step]
     before = [whole.copy(), w.copy()]
-    want = expected(case, x, w) + (y if add else 0)
+    want = expected(case, numbers(x), numbers(w)) + (y if add else 0)
     if not add:
         y[...] = np.nan
     call(code, case, x, w, y, add=add)
@@ -217,7 +227,16 @@ def test_every_case(name: str, machine: str) -> None:
 def test_doubles(machine: str) -> None:
     code, _ = compiled(MACHINES[machine], "f64")
     for number, case in enumerate(CASES.values()):
-        check(code, case, np.float64, add=bool(number % 2))
+        check(code, case, "f64", add=bool(number % 2))
+
+
+@pytest.mark.parametrize("pooled", [True, False], ids=["", "without scratch memory"])
+@pytest.mark.parametrize("machine", ["host", "small caches", "AVX2", "NEON"])
+@pytest.mark.parametrize("element", ["bf16", "f16"])
+def test_halves_are_summed_in_single_precision(element: str, machine: str, pooled: bool) -> None:
+    code, _ = compiled(MACHINES[machine], element, pooled=pooled)
+    for number, case in enumerate(CASES.values()):
+        check(code, case, element, add=bool(number % 2), behind=number % 3 > 0)
 
 
 def test_blocks_are_several() -> None:

@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
 from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.winograd import CHANNELS, GOOD_FILTERS, WINOGRAD_ARGUMENTS, good_room, room_needed, tiles_in_panel
@@ -26,6 +27,8 @@ from hotdesk.runtime.code.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
 
 Array = Any
+TYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": np.uint16}
+"""What holds the elements of a type; of bf16 it is their bits."""
 MACHINES = {"host": host(), "AVX2": AVX2, "AVX-512": AVX512, "NEON": NEON, "generic": GENERIC}
 ERROR = {"f32": 3e-6, "f64": 6e-15}
 """Of the largest result that there could be: some ten times what sums of products have."""
@@ -55,7 +58,7 @@ class Case:
 
 @cache
 def compiled(machine: Machine, element: str) -> tuple[CommonCode, CommonCode]:
-    products = compile_products(machine, element)
+    products = compile_products(machine, summed_in(element))
     return compile_winograd(machine, element, products), products
 
 
@@ -65,7 +68,7 @@ def pool() -> ThreadPool:
 
 
 def call(code: CommonCode, case: Case, x: Array, w: Array, y: Array, scratch: Array, *, add: bool) -> None:
-    (x_n, x_c, x_h, _), (y_n, y_c, y_h, _) = ([s // x.itemsize for s in each.strides] for each in (x, y))
+    (x_n, x_c, x_h, _), (y_n, y_c, y_h, _) = ([s // each.itemsize for s in each.strides] for each in (x, y))
     rows, columns = y.shape[2:]
     numbers: dict[str, int] = {
         "first": 0,
@@ -109,26 +112,30 @@ def expected(case: Case, x: Array, w: Array) -> Array:
 def check(machine: Machine, case: Case, element: str = "f32", *, add: bool = False, behind: bool = True) -> None:
     """Real numbers; each operand and the scratch memory end, or begin, where a page begins that nobody may touch."""
     values = np.random.default_rng(1)
-    dtype = {"f32": np.float32, "f64": np.float64}[element]
+    total = summed_in(element)
 
-    def placed(shape: Sequence[int]) -> Array:
-        memory = Protected(math.prod(shape), dtype, behind=behind)
-        memory.array[:] = values.standard_normal(math.prod(shape))
+    def placed(shape: Sequence[int], element: str = total) -> Array:
+        memory = Protected(math.prod(shape), TYPES[element], behind=behind)
+        numbers = values.standard_normal(math.prod(shape))
+        memory.array[:] = numbers.astype(np.float32).view(np.uint32) >> 16 if element == "bf16" else numbers
         return memory.array.reshape(shape)
 
-    x, w, y = (placed(shape) for shape in case.shapes)
+    def numbers(array: Array) -> Array:
+        return (array.astype(np.uint32) << 16).view(np.float32) if element == "bf16" else array
+
+    x, w, y = (placed(shape, kind) for shape, kind in zip(case.shapes, (element, element, total), strict=True))
     room = room_needed(
-        min(case.filters, case.filters_at_once), case.channels, tiles_in_panel(machine, element), machine.lanes(element)
+        min(case.filters, case.filters_at_once), case.channels, tiles_in_panel(machine, total), machine.lanes(total)
     )
     scratch = placed((room,))
     scratch[:] = np.nan
-    before, want = [x.copy(), w.copy()], expected(case, x, w)
-    largest = float(expected(case, np.abs(x), np.abs(w)).max(initial=1.0))
+    before, want = [x.copy(), w.copy()], expected(case, numbers(x), numbers(w))
+    largest = float(expected(case, np.abs(numbers(x)), np.abs(numbers(w))).max(initial=1.0))
     want = want + y if add else want
     if not add:
         y[...] = np.nan
     call(compiled(machine, element)[0], case, x, w, y, scratch, add=add)
-    np.testing.assert_allclose(y, want, rtol=0, atol=ERROR[element] * largest, err_msg=str(case))
+    np.testing.assert_allclose(y, want, rtol=0, atol=ERROR[total] * largest, err_msg=str(case))
     np.testing.assert_array_equal(x, before[0])
     np.testing.assert_array_equal(w, before[1])
 
@@ -198,6 +205,13 @@ def test_every_case(name: str, machine: str) -> None:
 def test_doubles(machine: str) -> None:
     for number, case in enumerate(CASES.values()):
         check(MACHINES[machine], case, "f64", add=bool(number % 2))
+
+
+@pytest.mark.parametrize("machine", ["host", "AVX2", "NEON"])
+@pytest.mark.parametrize("element", ["bf16", "f16"])
+def test_halves_are_summed_in_single_precision(element: str, machine: str) -> None:
+    for number, case in enumerate(CASES.values()):
+        check(MACHINES[machine], case, element, add=bool(number % 2), behind=number % 3 > 0)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

@@ -43,6 +43,7 @@ class Case:
     pad_high: tuple[int, ...] = (0, 0)
     widening: tuple[int, ...] = (1, 1)
     element: str = "f32"
+    result: str = ""  # where it is another type
     accumulate: bool = False
     dynamic: bool = False
     gap: int = 0  # elements between the rows of x and of y
@@ -97,7 +98,8 @@ def run(case: Case, w_strides: Sequence[int] | None = None, machine: Machine | N
     ]
     x = place(values(shapes[0], case.element, generator), spaced(shapes[0], case.gap))
     w = place(values(shapes[1], case.element, generator), w_strides)
-    before = values(shapes[2], case.element, generator) if case.accumulate else unread(shapes[2], case.element)
+    result = case.result or case.element
+    before = values(shapes[2], result, generator) if case.accumulate else unread(shapes[2], result)
     y = place(before, spaced(shapes[2], case.gap))
     free = [True, False, *[True] * len(case.image)] if case.dynamic else False
     views = [view_of(x.tensor, dynamic=free), view_of(w.tensor), view_of(y.tensor, dynamic=free)]
@@ -114,8 +116,8 @@ def run(case: Case, w_strides: Sequence[int] | None = None, machine: Machine | N
     )
     size = bytes_asked(spec)
     assert size <= WORKSPACE_LIMIT or case.window == (3, 3)  # Winograd's filtering asks for more
-    dtype = DTYPES[case.element]
-    scratch = place(unread((size // dtype.itemsize,), case.element)) if size else None
+    dtype = DTYPES[result]
+    scratch = place(unread((size // dtype.itemsize,), result)) if size else None
     text = convolution(spec, machine)
     assert ("%pW" in text.text) is (scratch is not None)
     kernel = Kernel(text, views)
@@ -158,6 +160,8 @@ UNFOLDED = "hotdesk_convolution_f32"
         replace(PADDED, widening=(4, 4), strides=(2, 6), dilations=(2, 1)),  # not coprime
         replace(PADDED, strides=(2, 2), window=(1, 1), pad_low=(0, 0), pad_high=(0, 0)),
         replace(PADDED, element="f64"),
+        replace(PADDED, element="bf16", result="f32", groups=2),
+        replace(PADDED, element="f16", result="f32", strides=(2, 2), image=(40, 37), channels=60),
     ],
 )
 def test_unfolded(case: Case, accumulate: bool, dynamic: bool) -> None:
@@ -182,6 +186,8 @@ WIDE = Case(batch=1, channels=18, filters=17, image=(23, 27), pad_low=(1, 1), pa
         replace(WIDE, image=(9, 130), channels=70),
         replace(WIDE, gap=3),
         replace(WIDE, element="f64"),
+        replace(WIDE, element="bf16", result="f32"),
+        replace(WIDE, element="f16", result="f32", batch=2),
     ],
 )
 def test_winograd(case: Case, accumulate: bool, dynamic: bool) -> None:
