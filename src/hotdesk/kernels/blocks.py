@@ -8,8 +8,8 @@ After Goto and van de Geijn, 2008, but for a, which is not packed: of the two op
 weight, of which every element comes from memory once for each block of b. Blocks are deep, so that c is seldom read again to be
 added to; a block, slabs of a and what is packed next fit the second cache together. Each tile asks for what comes after it: the
 slab below, or rows of b that are packed next. Slabs are of much the same height, so that none idles on an edge, and of few rows
-where these lie a multiple of 4 KiB apart: more would push each other out of the nearest cache. A few columns that would be a panel
-of their own, as the last of 49 pixels, may instead be left `over`: they are dot products with the rows of each slab (`skinny`).
+where these lie a multiple of 4 KiB apart: more would push each other out of the nearest cache. A few columns that were a panel of
+their own, as the last of 49 pixels, may be left `over`: they are dot products with the rows of each slab (`skinny`).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ PRODUCT_ARGUMENTS = ("m", "n", "k", *matrix_arguments("a"), *matrix_arguments("b
 """Arguments of a product: sizes, and of each matrix a pointer, an offset and two strides in elements; whether to add to c."""
 
 BLOCKS_ARGUMENTS = (*PRODUCT_ARGUMENTS, "over")
-"""The same by blocks, and how many of the last columns, `MOST_ROWS` at most, are left to dot products; a's rows lie together then."""
+"""The same, and how many of the last columns, `MOST_ROWS` at most, are left to dot products: a's rows lie together then."""
 
 SWEEP_ARGUMENTS = (
     "m",

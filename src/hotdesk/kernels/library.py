@@ -48,7 +48,7 @@ def half_module(machine: Machine, element: str, result: str) -> ir.Module:
 
 
 def convolution_module(machine: Machine, image: str) -> ir.Module:
-    """The same for convolutions of a type; it calls `sweep_name` of their sums' type, which the module of its products defines."""
+    """The same for convolutions of a type; it calls `sweep_name` of their sums' type, which the module of products defines."""
     return _module(convolution_functions(machine, image), sharing_convolution(machine, image))
 
 

@@ -3,14 +3,14 @@
 A product is computed block by block (`blocks`), or, where its result has few rows or columns, in a way that reads the other
 operand once (`skinny`). Which of the two operands has its elements broadcast, and which is packed to lie in the vectors, is
 decided by what packing, storing and edges would cost: c = a b, or its transpose. Every element of c is summed in an order that
-depends on k, and on whether it is one of few rows or columns, or of those left over; where there is no scratch memory, on that, too.
+depends on k, and on whether it is one of few rows or columns, or of those left over; where there is no scratch memory, on that
+too.
 """
 
 from __future__ import annotations
 
 from hotdesk.kernels.blocks import (
     BLOCKS_ARGUMENTS,
-    PRODUCT_ARGUMENTS,
     Matrix,
     block_functions,
     blocks_name,
@@ -35,8 +35,9 @@ from hotdesk.kernels.vectors import VectorBuilder
 
 # What things cost, in 1/16 of a cycle: a vector multiplied and added; an element of a panel packed by rows, each of which is on
 # another page, by squares, which are asked for in time, or one by one; one of a whose neighbours lie apart; one of c stored as a
-# vector, in a square that is transposed, or alone.
+# vector, in a square that is transposed, or alone; and a dot product beside its multiplications.
 _SUM, _BY_ROWS, _BY_SQUARES, _ONE_BY_ONE, _APART, _AS_VECTOR, _IN_SQUARES, _ALONE = 16, 12, 6, 24, 16, 2, 8, 24
+_DOT = 256
 
 
 def product_name(element: str) -> str:

@@ -10,9 +10,9 @@ columns. As many tiles in a row as a panel of a product has columns are computed
       for each image and panel of tiles, some channels at a time:   transform the image, 36 products
         transform the sums to outputs
 
-All rows lie together: x and y have stride 1 in the last dimension, and a filter's weights are in order. Images and filters of 16-bit
-floats become f32 as they are transformed; so are sums and outputs. Source of the algorithm: see `winograd_matrices`; the padded row
-of tiles makes every load and store one of neighbours.
+All rows lie together: x and y have stride 1 in the last dimension, and a filter's weights are in order. Images and filters of
+16-bit floats become f32 as they are transformed; sums and outputs are f32. Source of the algorithm: see `winograd_matrices`; the
+padded row of tiles makes every load and store one of neighbours.
 """
 
 from __future__ import annotations

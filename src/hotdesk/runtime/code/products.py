@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 from hotdesk._bindings import ir
 from hotdesk.ir.linking import declared_names
@@ -59,8 +60,8 @@ def _defined() -> dict[str, Common]:
 
     for element in ELEMENTS:
         add(shared_name(element), lambda processor, element=element: product_module(processor, element))
-    for half, result in [(half, each) for half in HALVES for each in (half, "f32")]:
-        make = lambda processor, half=half, result=result: half_module(processor, half, result)  # noqa: E731
+    for half, result in product(HALVES, ("", "f32")):
+        make = lambda processor, half=half, result=result or half: half_module(processor, half, result)  # noqa: E731
         add(shared_name(half, result), make, "f32", product_name("f32"))
     for image in (*ELEMENTS, *HALVES):
         sums = summed_in(image)

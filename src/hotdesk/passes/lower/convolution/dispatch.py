@@ -122,7 +122,12 @@ def _choose(spec: ConvolutionSpec) -> _Choice:
         return _Choice("direct")
     filters = features // spec.groups
     width = element_bytes(spec.y.element)
-    if has_products(*elements) and spec.scratch and spec.strides == spec.dilations == ones and spec.input_dilations == tuple(taps):
+    if (
+        has_products(*elements)
+        and spec.scratch
+        and spec.strides == spec.dilations == ones
+        and spec.input_dilations == tuple(taps)
+    ):
         plane = None if None in spec.x.sizes[2:] else math.prod(_known(spec.x.sizes[2:]))
         spread = choose_spread(filters, channels, plane, WORKSPACE_LIMIT // width)
         if spread is not None:

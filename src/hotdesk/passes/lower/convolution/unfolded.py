@@ -15,7 +15,8 @@ from hotdesk.passes.lower.scalar import element_bytes
 
 
 def convolve_unfolded(k: KernelBuilder, p: ConvolutionOperands) -> None:
-    """Writes the calls, for element types that `has_convolutions` knows and filters whose channels and taps lie together in w, in this order."""
+    """Writes the calls, for element types that `has_convolutions` knows, and filters whose channels and taps lie together in w,
+    in this order."""
     rows, columns = p.slides
     together, positions = p.y_plane(k)
 
