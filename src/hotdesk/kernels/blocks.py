@@ -154,12 +154,12 @@ def _blocks(machine: Machine, element: str) -> str:
                 values = [deep, columns, *source.arguments, shape.memory.pointer, f.mul(q, deep)]
                 call(f, pack_name(element), PACK_ARGUMENTS, values)
             more = f.more(n, f.add(j, wide))  # columns, or else the first ones, deeper
-            last_columns, columns_at = f.select(more, 0, over), f.mul(deep, wide)
+            last_columns, over_at = f.select(more, 0, over), f.mul(deep, f.mul(f.ceildiv(wide, width), width))
             with f.loop(0, last_columns) as q, f.loop(0, deep) as each:
                 source = b.moved(f, f.add(p, each), f.add(n, q))
-                f.store(f.load(b.memory, source.at), shape.memory, f.add(columns_at, f.mul(q, deep), each))
+                f.store(f.load(b.memory, source.at), shape.memory, f.add(over_at, f.mul(q, deep), each))
             following = b.moved(f, f.select(more, p, f.add(p, deep)), f.select(more, f.add(j, wide), 0))
-            block = _Packed(shape.memory, deep, wide, following, last_columns)
+            block = _Packed(shape.memory, deep, wide, following, last_columns, over_at)
             _slabs(f, m, a.moved(f, 0, p), block, c.moved(f, 0, j), f.either(add, f.at_least(p, 1)))
         f.give_scratch(shape.memory, shape.own)
 
@@ -172,7 +172,7 @@ def _blocks(machine: Machine, element: str) -> str:
 class _Packed:
     """A block of b whose panels are packed, how deep and wide it is, and the matrix of what is packed next.
 
-    Behind the panels lie the columns that are left over, one after the other.
+    Behind the panels, from `over_at` on, lie the columns that are left over, one after the other.
     """
 
     memory: Operand
@@ -180,6 +180,7 @@ class _Packed:
     wide: Index
     following: Matrix
     over: Index
+    over_at: Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +238,7 @@ def _slabs(f: VectorBuilder, m: Index, a: Matrix, block: _Packed, c: Matrix, add
 
 def _over(f: VectorBuilder, height: Index, a: Matrix, block: _Packed, c: Matrix, adds: Condition) -> None:
     """The columns of a slab that are left over, if any: dot products of them and its rows."""
-    values = [block.over, height, block.deep, block.memory.pointer, f.mul(block.deep, block.wide), block.deep]
+    values = [block.over, height, block.deep, block.memory.pointer, block.over_at, block.deep]
     values += [a.memory.pointer, a.at, a.row, *c.transpose.arguments, str(adds)]
 
     def dots(rows: int) -> None:

@@ -23,7 +23,7 @@ from tests.unit.kernels.protected import Protected
 
 Array = Any
 TYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64}
-SMALL = replace(host(), l1_bytes=8192, l2_bytes=32768)
+SMALL = replace(host(), l1_bytes=4096, l2_bytes=32768)
 """Caches so small that a few hundred rows and steps of k are several blocks of several depths."""
 MACHINES = {
     "host": host(),
@@ -118,6 +118,17 @@ def test_every_layout(machine: str, element: str) -> None:
     layouts = product(LAYOUTS, repeat=3) if machine == "host" and element == "f32" else zip(*turned, strict=True)
     for sizes, each, add in product(SIZES, list(layouts), (False, True)):
         check(products, sizes, each, TYPES[element], add=add)
+
+
+@pytest.mark.parametrize("machine", ["host", "small caches", "AVX-512", "NEON", "generic"])
+def test_columns_left_over_of_a_panel(machine: str) -> None:
+    """One to four of them, behind whole panels and half ones, in several blocks; as rows, too."""
+    products = compiled(MACHINES[machine], "f32")
+    for columns, k, add in product((17, 33, 49, 50, 52, 69), (96, 300), (False, True)):
+        for layout in ("rows", "columns"):
+            check(products, (61, columns, k), ("rows", layout, "rows"), np.float32, add=add)
+            check(products, (columns, 61, k), (layout, "columns", "columns"), np.float32, add=add)
+    check(without_a_pool(MACHINES[machine], "f32"), (61, 49, 300), ("rows", "rows", "rows"), np.float32)
 
 
 def test_blocks_are_several() -> None:

@@ -48,7 +48,7 @@ _BATCH = "bhgijklopqrst"
 _QUERY, _KEY, _SUMMED, _COLUMN, _UNIT = "m", "n", "d", "e", "1"
 _OWN = (_QUERY + _SUMMED, _KEY + _SUMMED, _KEY + _COLUMN)
 """The letters that queries, keys and values cannot do without."""
-_EXTRAS = ("f32", "i1", "i32", "i64")
+_EXTRAS = ("f32", "f16", "bf16", "i1", "i32", "i64")
 """Element types of what the scores may be computed with."""
 
 

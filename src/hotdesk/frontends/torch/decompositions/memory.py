@@ -4,7 +4,8 @@
 * layer norm stays in the input's precision (torch-mlir's variance widens the whole activation to f64) and centres once;
 * variances stay in the input's precision too;
 * group norm is written the same way (PyTorch's own goes through strided views that torch-mlir turns into index tables);
-* attention scales the query only and runs its softmax on one score matrix;
+* attention scales the query only and runs its softmax on one score matrix; that of 16-bit floats is computed in f32, so that no
+  scores are ever in memory, unless the queries are few;
 * `addmm` loses its multiplications by one, integral powers become products, a reciprocal becomes a division.
 """
 
@@ -22,6 +23,7 @@ from torch import Tensor
 
 from hotdesk.frontends.torch.decompositions.counted import counted_amax
 from hotdesk.frontends.torch.decompositions.widened import compute_dtype
+from hotdesk.kernels.skinny import MOST_ROWS
 
 aten: Any = torch.ops.aten
 
@@ -107,6 +109,9 @@ def _attention(
 ) -> Tensor:
     if dropout_p:
         return NotImplemented
+    given, queries = query.dtype, query.size(-2)
+    if compute_dtype(given) != given and not (isinstance(queries, int) and queries <= MOST_ROWS):
+        query, key, value = (each.to(compute_dtype(given)) for each in (query, key, value))
     if enable_gqa:
         groups = query.size(-3) // key.size(-3)
         key = key.repeat_interleave(groups, -3)
@@ -121,7 +126,8 @@ def _attention(
     if attn_mask is not None:
         mask = attn_mask
         scores = torch.where(mask, scores, float("-inf")) if mask.dtype == torch.bool else scores + mask
-    return torch.matmul(_safe_softmax(scores, -1) if attn_mask is not None else _softmax(scores, -1, False), value)
+    weights = _safe_softmax(scores, -1) if attn_mask is not None else _softmax(scores, -1, False)
+    return torch.matmul(weights, value).to(given)
 
 
 def _safe_softmax(x: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tensor:
