@@ -189,18 +189,17 @@ def _strips(machine: Machine, image: str, element: str, stride: int, vectors: in
 
         def copied(kind: int, strip: Index = strip, plane: Index = plane, target: Index = target) -> None:
             with f.loop(0, taps) as tap:
-                halves = [f.zeros(image)] * stride
+                halves = [f.zeros()] * stride
                 for run in range(1 if kind == _WHOLE else kind):
                     at = f.add(f.mul(f.add(f.mul(strip, MOST_RUNS), run), taps), tap)
                     begin = f.add(plane, f.load(places, at))
                     for half in range(stride):
                         here = f.add(begin, half * lanes)
                         if kind == _WHOLE:
-                            halves[half] = f.load_vector(x, here)
+                            halves[half] = f.load_wide(x, here)
                         else:
                             mask = f.mul(f.add(f.mul(at, stride), half), lanes)
                             halves[half] = f.load_lanes(x, here, masks, mask, halves[half])
-                halves = [f.in_own_type(each, x) for each in halves]
                 value = halves[0] if stride == 1 else f.every_other(*halves)
                 f.store_vector(value, panel, f.add(target, f.mul(tap, width)))
 

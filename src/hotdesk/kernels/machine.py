@@ -33,6 +33,11 @@ class Machine:
     l2_bytes: int = 512 * 1024
 
     @property
+    def slow_masked_stores(self) -> bool:
+        """Whether two stores of half a vector take less time than one of some lanes: AVX2's may take a dozen cycles."""
+        return self.vector_bytes == 32
+
+    @property
     def masks(self) -> bool:
         """Whether it stores some lanes of a vector in one instruction."""
         return self.vector_bytes >= 32

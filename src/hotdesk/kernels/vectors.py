@@ -99,10 +99,6 @@ class VectorBuilder(KernelBuilder):
     def load_wide(self, operand: Operand, offset: Index, *, vector: bool = True) -> str:
         """A vector, or else an element, in the builder's type: 16-bit floats become f32."""
         value = self.load_vector(operand, offset) if vector else self.load(operand, offset)
-        return self.in_own_type(value, operand, vector=vector)
-
-    def in_own_type(self, value: str, operand: Operand, *, vector: bool = True) -> str:
-        """A vector, or else an element, of an operand in the builder's type: 16-bit floats become f32."""
         if operand.element == self.element:
             return value
         return self.widened(value, operand.element, lanes=None if vector else 0)
@@ -123,9 +119,8 @@ class VectorBuilder(KernelBuilder):
 
     # Vectors
 
-    def zeros(self, element: str = "") -> str:
-        """A vector of zeros, of the builder's type unless another is named."""
-        return self.constant("dense<0.0>", f"vector<{self.lanes}x{element or self.element}>")
+    def zeros(self) -> str:
+        return self.constant("dense<0.0>", self.vector)
 
     def load_vector(self, operand: Operand, offset: Index) -> str:
         kinds = f"memref<?x{operand.element}>, vector<{self.lanes}x{operand.element}>"
@@ -163,14 +158,19 @@ class VectorBuilder(KernelBuilder):
         return self.value(f"arith.index_cast {self.index(value)} : index to {element}")
 
     def load_lanes(self, operand: Operand, offset: Index, masks: Operand, mask: Index, otherwise: str) -> str:
-        """The lanes of a vector that a mask of `store_lanes` names; the others are those of `otherwise`, and are not read."""
+        """The lanes of a vector that a mask of `store_lanes` names; the others are those of `otherwise`, and are not read.
+
+        16-bit floats become f32.
+        """
         kind = self.integers
         bits = self.value(f"vector.load {masks.flat}[{self.index(mask)}] : memref<?x{masks.element}>, {kind}")
         zero = self.constant("dense<0>", kind)
         chosen = self.value(f"arith.cmpi slt, {bits}, {zero} : {kind}")
+        if operand.element != self.element:
+            found = self.load_masked_wide(operand, offset, chosen)
+            return self.value(f"arith.select {chosen}, {found}, {otherwise} : vector<{self.lanes}xi1>, {self.vector}")
         place = f"{operand.flat}[{self.index(offset)}], {chosen}, {otherwise}"
-        vector = f"vector<{self.lanes}x{operand.element}>"
-        kinds = f"memref<?x{operand.element}>, vector<{self.lanes}xi1>, {vector} into {vector}"
+        kinds = f"memref<?x{self.element}>, vector<{self.lanes}xi1>, {self.vector} into {self.vector}"
         return self.value(f"vector.maskedload {place} : {kinds}")
 
     def first_lanes(self, count: Index) -> str:
@@ -179,19 +179,47 @@ class VectorBuilder(KernelBuilder):
 
     def load_masked(self, operand: Operand, offset: Index, mask: str) -> str:
         """The lanes that a mask names, and zeros, for which nothing is read."""
-        vector = f"vector<{self.lanes}x{operand.element}>"
-        place = f"{operand.flat}[{self.index(offset)}], {mask}, {self.constant('dense<0.0>', vector)}"
-        kinds = f"memref<?x{operand.element}>, vector<{self.lanes}xi1>, {vector} into {vector}"
-        return self.value(f"vector.maskedload {place} : {kinds}")
+        memory, element = self._moved_as(operand)
+        vector = f"vector<{self.lanes}x{element}>"
+        none = self.constant("dense<0>" if element == "i16" else "dense<0.0>", vector)
+        kinds = f"memref<?x{element}>, vector<{self.lanes}xi1>, {vector} into {vector}"
+        value = self.value(f"vector.maskedload {memory}[{self.index(offset)}], {mask}, {none} : {kinds}")
+        return self._bits_as(value, element, operand.element)
+
+    def _moved_as(self, operand: Operand) -> tuple[str, str]:
+        """The memory of an operand, and the type that some of its lanes are moved as: LLVM would move bf16 by way of f32."""
+        if operand.element != "bf16":
+            return operand.flat, operand.element
+        kinds = "memref<?xbf16> to memref<?xi16>"
+        return self.value(f"builtin.unrealized_conversion_cast {operand.flat} : {kinds}"), "i16"
+
+    def _bits_as(self, value: str, element: str, other: str) -> str:
+        """The bits of a vector as another type of the same length."""
+        if element == other:
+            return value
+        return self.value(f"arith.bitcast {value} : vector<{self.lanes}x{element}> to vector<{self.lanes}x{other}>")
 
     def load_masked_wide(self, operand: Operand, offset: Index, mask: str) -> str:
         """The same in the builder's type: 16-bit floats become f32."""
-        return self.in_own_type(self.load_masked(operand, offset, mask), operand)
+        value = self.load_masked(operand, offset, mask)
+        return value if operand.element == self.element else self.widened(value, operand.element)
 
     def store_masked(self, value: str, operand: Operand, offset: Index, mask: str) -> None:
         """Stores the lanes that a mask names; what the others would lie in is not touched."""
-        kinds = f"memref<?x{operand.element}>, vector<{self.lanes}xi1>, vector<{self.lanes}x{operand.element}>"
-        self.line(f"vector.maskedstore {operand.flat}[{self.index(offset)}], {mask}, {value} : {kinds}")
+        memory, element = self._moved_as(operand)
+        value = self._bits_as(value, operand.element, element)
+        kinds = f"memref<?x{element}>, vector<{self.lanes}xi1>, vector<{self.lanes}x{element}>"
+        self.line(f"vector.maskedstore {memory}[{self.index(offset)}], {mask}, {value} : {kinds}")
+
+    def store_first(self, value: str, count: int, operand: Operand, offset: Index) -> None:
+        """Stores so many lanes, from the first on, at least half of them: the two ends of these, without a mask."""
+        half = self.lanes // 2
+        part = f"vector<{half}x{self.element}>"
+        for start in (0, count - half):
+            lanes = [*range(start, start + half)]
+            end = self.value(f"vector.shuffle {value}, {value} {lanes} : {self.vector}, {self.vector}")
+            place = self.index(self.add(offset, start))
+            self.line(f"vector.store {end}, {operand.flat}[{place}] : memref<?x{operand.element}>, {part}")
 
     def lanes_between(self, first: Index, stop: Index) -> str:
         """The mask of the lanes from the first up to `stop`, as far as there are such."""

@@ -139,15 +139,15 @@ def _alone(machine: Machine, image: str, element: str) -> str:
         filters = f.minimum(block, f.sub(a["filters"], filter_))
         here = {**given, "filters": filters, "w_at": f.mul(filter_, a["w_f"])}
         call(filter_name(image), FILTER_ARGUMENTS, here)
-        with f.loop(a["first"], a["last"]) as image, f.loop(a["tile"], a["stop"], panel) as tile:
+        with f.loop(a["first"], a["last"]) as number, f.loop(a["tile"], a["stop"], panel) as tile:
             count = f.minimum(panel, f.sub(a["stop"], tile))
             at = {**here, "tile": tile, "count": count}
             columns = f.select(f.at_least(narrow, count), narrow, panel)
             with f.loop(0, a["channels"], CHANNELS) as channel:
                 channels = f.minimum(CHANNELS, f.sub(a["channels"], channel))
-                x_at = f.add(f.mul(image, a["x_n"]), f.mul(channel, a["x_c"]))
+                x_at = f.add(f.mul(number, a["x_n"]), f.mul(channel, a["x_c"]))
                 call(before_name(image), BEFORE_ARGUMENTS, {**at, "channels": channels, "x_at": x_at})
                 products(filters, channels, channel, columns)
-            y_at = f.add(f.mul(image, a["y_n"]), f.mul(filter_, a["y_c"]))
+            y_at = f.add(f.mul(number, a["y_n"]), f.mul(filter_, a["y_c"]))
             call(after_name(image), AFTER_ARGUMENTS, {**at, "y_at": y_at})
     return f.function(winograd_name(image))

@@ -3,15 +3,17 @@
     for each strip of as many columns as a vector has lanes, for each row of outputs
         sum = Σ over the window's rows inside the image, over its columns: x[row, columns under the tap] * w[tap]
 
-Columns left and right of the image are lanes that a mask leaves out: they count as zeros, and nothing is read for them. With
-a stride of two, two vectors are read and every other element of them taken.
+Columns left and right of the image are lanes that a mask leaves out: they count as zeros, and nothing is read for them; strips
+that read none such need no masks. With a stride of two, two vectors are read and every other element of them taken. The last
+strip ends where the row does, over columns that the one before it has computed: some processors take long to store some lanes of
+a vector.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.text import Condition, Index
@@ -46,9 +48,14 @@ def write_plane(
     here = p.place(f, *positions)
     places = [f.add(here.w, f.dot(tap, p.tap_strides)) for tap in taps]
     weights = {tap: f.broadcast(f.load(p.w, place)) for tap, place in zip(taps, places, strict=True)}
-    with f.loop(0, columns.output, f.lanes) as first:
-        runs = _runs(f, columns, first, sorted({column for _, column in taps}))
-        written = f.first_lanes(f.sub(columns.output, first))
+    last = columns.output - f.lanes if isinstance(columns.output, int) and not p.accumulate else -1
+    halves = isinstance(columns.output, int) and f.lanes // 2 <= columns.output < f.lanes
+    halves = halves and f.machine.slow_masked_stores
+
+    def strip(first: Index, *, inside: bool) -> None:
+        """The outputs from a column on; those that read `inside` the image read whole vectors of it."""
+        runs = _runs(f, columns, first, sorted({column for _, column in taps}), inside=inside)
+        written = "" if last >= 0 else f.first_lanes(f.sub(columns.output, first))
 
         def outputs(row: Index, count: int) -> None:
             """Writes so many rows of the strip: each row of the image is read once for all of them."""
@@ -61,7 +68,11 @@ def write_plane(
                 def products(readers: _Readers = readers, start: Index = start) -> list[str]:
                     sums = [totals[output] for output, _ in readers]
                     for run in runs:
-                        vectors = [f.load_masked(p.x, f.add(start, each), mask) for each, mask in run.vectors]
+                        places = [(f.add(start, each), mask) for each, mask in run.vectors]
+                        vectors = [
+                            f.load_masked(p.x, place, mask) if mask else f.load_vector(p.x, place)
+                            for place, mask in places
+                        ]
                         for column, parity in run.columns:
                             value = f.every_other(*vectors, start=parity) if len(vectors) > 1 else vectors[0]
                             of_rows = [weights[number, column] for _, number in readers]
@@ -73,7 +84,12 @@ def write_plane(
                 for (output, _), total in zip(readers, sums, strict=True):
                     totals[output] = total
             for at, total in zip(places, totals, strict=True):
-                f.store_masked(total, p.y, at, written)
+                if not written:
+                    f.store_vector(total, p.y, at)
+                elif halves:
+                    f.store_first(total, cast(int, columns.output), p.y, at)
+                else:
+                    f.store_masked(total, p.y, at, written)
 
         height = _height(rows.output, len(taps), f.machine)
         whole = f.mul(f.floordiv(rows.output, height), height)
@@ -82,6 +98,27 @@ def write_plane(
         if whole != rows.output:
             with f.loop(whole, rows.output) as row:
                 outputs(row, 1)
+
+    reach = max(column for _, column in taps) * columns.dilation + columns.stride * f.lanes  # of a strip
+    with f.loop(0, columns.output, f.lanes) as number:
+        first = number if last < 0 else f.minimum(number, last)
+        begin = f.sub(f.mul(first, columns.stride), columns.pad_low)
+        inside = f.both(f.at_least(begin, 0), f.at_least(columns.input, f.add(begin, reach)))
+        if last >= 0 and not _any_inside(columns, last, f.lanes, reach):
+            inside = False
+        f.branch(
+            inside,
+            lambda first=first: strip(first, inside=True),
+            lambda first=first: strip(first, inside=False),
+        )
+
+
+def _any_inside(columns: Slide, last: int, lanes: int, reach: int) -> bool:
+    """Whether a strip reads inside the image alone, as far as that is known."""
+    if not isinstance(columns.input, int):
+        return True
+    begins = [min(first, last) * columns.stride - columns.pad_low for first in range(0, last + lanes, lanes)]
+    return any(begin >= 0 and begin + reach <= columns.input for begin in begins)
 
 
 def _height(rows: Index, taps: int, machine: Machine) -> int:
@@ -113,7 +150,7 @@ def _where(f: VectorBuilder, condition: Condition, yes: Callable[[], list[str]],
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Elements of a row of the image: for each vector where it begins, and the mask of the lanes that are inside.
+    """Elements of a row of the image: for each vector where it begins, and the mask of the lanes that are inside, if not all are.
 
     `columns` are those of the window that read them; with a stride of 2, from which of the first two elements on.
     """
@@ -122,8 +159,8 @@ class _Run:
     columns: tuple[tuple[int, int], ...]
 
 
-def _runs(f: VectorBuilder, columns: Slide, first: Index, window: Sequence[int]) -> list[_Run]:
-    """What the strip of outputs from `first` on reads of a row, for the columns of a window."""
+def _runs(f: VectorBuilder, columns: Slide, first: Index, window: Sequence[int], *, inside: bool) -> list[_Run]:
+    """What the strip of outputs from `first` on reads of a row, for the columns of a window, all `inside` the image or not."""
     found: dict[int, list[tuple[int, int]]] = {}
     for column in window:
         parity = column * columns.dilation % columns.stride
@@ -132,6 +169,7 @@ def _runs(f: VectorBuilder, columns: Slide, first: Index, window: Sequence[int])
     for offset, reading in found.items():
         begin = f.add(f.mul(first, columns.stride), offset - columns.pad_low)
         starts = [f.add(begin, number * f.lanes) for number in range(columns.stride)]
-        vectors = [(each, f.lanes_between(f.sub(0, each), f.sub(columns.input, each))) for each in starts]
+        masks = ["" if inside else f.lanes_between(f.sub(0, each), f.sub(columns.input, each)) for each in starts]
+        vectors = list(zip(starts, masks, strict=True))
         runs.append(_Run(tuple(vectors), tuple(reading)))
     return runs
