@@ -75,6 +75,18 @@ def qkv(queries: int, keys: int, width: int, heads: tuple[int, int] = (2, 2), co
     return q, torch.randn(2, of_keys, keys, width), torch.randn(2, of_keys, keys, columns or width) * (h > 0)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_16_bit_floats_are_computed_in_single_precision(dtype: torch.dtype) -> None:
+    """Rounded once; few queries are two products, which read keys and values as they are."""
+    args = tuple(each.to(dtype) for each in (*qkv(100, 130, 32), torch.randn(100, 130)))
+    program = hotdesk.compile(Attention(), args)
+    assert recognized(program, *args) == 1
+    exact = Attention()(*(each.double() for each in args))
+    torch.testing.assert_close(program(*args), exact.to(dtype), rtol=2 * torch.finfo(dtype).eps, atol=1e-3)
+    few = args[0][:, :, :3], args[1], args[2]
+    assert recognized(hotdesk.compile(Attention(), few), *few) == 0
+
+
 @pytest.mark.parametrize(
     ("queries", "keys", "width", "columns"),
     [(1, 1, 1, 1), (1, 33, 8, 8), (5, 1, 3, 7), (127, 129, 20, 33), (200, 1100, 16, 8), (3, 2050, 64, 64)],

@@ -60,6 +60,25 @@ def _close(found: Any, wanted: torch.Tensor) -> None:
     torch.testing.assert_close(torch.as_tensor(found), wanted, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_16_bit_products_and_convolutions(dtype: torch.dtype, tmp_path: Path) -> None:
+    """They call products of f32 that another module defines."""
+    torch.manual_seed(0)
+    layers = (
+        torch.nn.Conv2d(3, 16, 3, stride=2),
+        torch.nn.Conv2d(16, 16, 3),
+        torch.nn.Flatten(),
+        torch.nn.Linear(2704, 50),
+    )
+    model, x = torch.nn.Sequential(*layers).to(dtype).eval(), torch.randn(2, 3, 32, 32, dtype=dtype)
+    program = hotdesk.compile(model, (x,))
+    program.save(tmp_path / "halves.hd")
+    found = torch.as_tensor(hotdesk.load(tmp_path / "halves.hd")(x))
+    assert torch.equal(found, torch.as_tensor(program(x)))
+    with torch.no_grad():
+        torch.testing.assert_close(found, model(x), rtol=2e-2, atol=2e-2)
+
+
 def _saved(program: hotdesk.Program, folder: Path, **options: Any) -> Path:
     path = folder / "model.hotdesk"
     program.save(path, **options)

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotdesk.kernels.machine import AVX2, GENERIC, Machine, host
+from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, Machine, generating_for, host
 from hotdesk.kernels.text import View
 from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace
 from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT
@@ -538,3 +538,16 @@ def cases(draw: st.DrawFn) -> Case:
 @given(cases())
 def test_any_convolution(case: Case) -> None:
     run(case)
+
+
+def test_kernels_are_those_of_the_machine_that_they_are_generated_for() -> None:
+    sizes = (1, 4, 20, 40), (4, 1, 3, 3), (1, 4, 20, 40)
+    ones = {"strides": (1, 1), "dilations": (1, 1), "pad_low": (1, 1), "pad_high": (1, 1), "input_dilations": (1, 1)}
+    views = [View("f32", each, contiguous(each)) for each in sizes]
+    spec = ConvolutionSpec(*views, groups=4, **ones, accumulate=False, noalias=(True, True, True))
+    texts = {machine: convolution(spec, machine) for machine in (AVX512, AVX2, GENERIC)}
+    assert len(set(texts.values())) == 3
+    for machine, text in texts.items():
+        with generating_for(machine):
+            assert convolution(spec) == text
+    assert convolution(spec) == convolution(spec, host())
