@@ -53,22 +53,24 @@ class Common:
 
 def _defined() -> dict[str, Common]:
     """The module of each function that kernels may call."""
-    found = {name: Common(PARTS, lambda processor: parts_module(processor, "")) for name in PARTS_FUNCTIONS}
+    found: dict[str, Common] = {}
 
-    def add(name: str, make: Callable[[Machine], ir.Module], sums: str = "", *calls: str) -> None:
-        found[name] = Common(name, make, sums, calls)
+    def add(
+        name: str, make: Callable[..., ir.Module], *types: str, sums: str = "", calls: tuple[str, ...] = ()
+    ) -> None:
+        found[name] = Common(name, lambda processor: make(processor, *types), sums, calls)
 
+    add(PARTS, parts_module, "")
+    found |= dict.fromkeys(PARTS_FUNCTIONS, found[PARTS])
     for element in ELEMENTS:
-        add(shared_name(element), lambda processor, element=element: product_module(processor, element))
+        add(shared_name(element), product_module, element)
     for half, result in product(HALVES, ("", "f32")):
-        make = lambda processor, half=half, result=result or half: half_module(processor, half, result)  # noqa: E731
-        add(shared_name(half, result), make, "f32", product_name("f32"))
+        types, calls = (half, result or half), (product_name("f32"),)
+        add(shared_name(half, result), half_module, *types, sums="f32", calls=calls)
     for image in (*ELEMENTS, *HALVES):
         sums = summed_in(image)
-        make = lambda processor, image=image: convolution_module(processor, image)  # noqa: E731
-        add(shared_convolution_name(image), make, sums, sweep_name(sums))
-        make = lambda processor, image=image: winograd_module(processor, image)  # noqa: E731
-        add(shared_winograd_name(image), make, sums, sweep_name(sums))
+        add(shared_convolution_name(image), convolution_module, image, sums=sums, calls=(sweep_name(sums),))
+        add(shared_winograd_name(image), winograd_module, image, sums=sums, calls=(sweep_name(sums),))
     return found
 
 
