@@ -27,7 +27,6 @@ from hotdesk.program_cache import Finished, finished, keep, kept, key_of_program
 from hotdesk.runtime.arguments.outputs import Extents
 from hotdesk.runtime.code import foreign
 from hotdesk.runtime.code.jit import CompiledCode
-from hotdesk.runtime.code.products import compile_ahead
 from hotdesk.runtime.compiled import CompiledProgram, compiled_function
 from hotdesk.runtime.executable import HeldMemory, ProgramInterface
 from hotdesk.runtime.heap import give_back_free_memory
@@ -289,7 +288,6 @@ def _capture_mlir(model: Any, entry: str | None, *, examples: bool) -> Captured:
 def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log) -> Program:
     """The program as it was kept on disk, or else compiled and kept."""
     from hotdesk.frontends.torch.export import forget_trace, lower
-    from hotdesk.frontends.torch.likely_functions import likely_functions
 
     donate = donate if isinstance(donate, bool | int | str) else tuple(donate)
     with log.stage("look-up"):
@@ -299,7 +297,6 @@ def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log)
     if found is not None:
         forget_trace()
         return _program(*found, log)
-    compile_ahead(likely_functions(exported.program.graph))
     with log.stage("capture"):
         captured = donating(lower(exported, foreign=options.foreign, seed=options.seed), donate)
     log.timings = {**log.timings, **captured.timings}

@@ -1,4 +1,4 @@
-"""Work in threads beside the main one: what Ctrl-C does not have to wait for, and what is done ahead of its time."""
+"""Work that Ctrl-C does not have to wait for, although it stands in code that knows nothing of Python's signals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import atexit
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -42,21 +41,7 @@ def interruptible(work: Callable[[], T]) -> T:
     raise answer
 
 
-def in_background(work: Callable[[], object]) -> None:
-    """Has work done that may never be needed, while Python goes on; what it raises is dropped."""
-
-    def run() -> None:
-        with suppress(Exception):
-            work()
-
-    _abandoned[:] = [thread for thread in _abandoned if thread.is_alive()]
-    thread = threading.Thread(target=run, name="hotdesk-ahead", daemon=True)
-    thread.start()
-    _abandoned.append(thread)
-
-
 _abandoned: list[threading.Thread] = []
-"""Those that nobody waits for."""
 
 
 def _end() -> None:

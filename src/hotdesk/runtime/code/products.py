@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,7 +21,6 @@ from hotdesk.kernels.shared import ELEMENTS, shared_name
 from hotdesk.kernels.shared_convolution import shared_convolution_name, shared_winograd_name
 from hotdesk.runtime.cache import generators
 from hotdesk.runtime.code.foreign import ForeignCall, address_of, entered
-from hotdesk.runtime.code.interruptible import in_background
 from hotdesk.runtime.code.jit import CompiledCode, code_file
 from hotdesk.runtime.code.threads import serve
 
@@ -172,36 +169,9 @@ def addresses(names: Sequence[str]) -> dict[str, int]:
     return {name: address(name) for name in names}
 
 
-def compile_ahead(names: Sequence[str]) -> None:
-    """Has these functions compiled in a thread of its own, in this order, before anybody calls for them."""
-    if names:
-        in_background(lambda: addresses(names))
-
-
-def _code(name: str) -> CommonCode:
-    """The code of a module for this process, by its name; whoever calls for code that is in the making waits for it."""
-    with _making.lock:
-        return _made(name)
-
-
-class _Making:
-    """One thread at a time makes code that programs share; the child of a fork has none of the threads that did."""
-
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forked)
-
-    def _forked(self) -> None:
-        self.lock = threading.RLock()
-
-
-_making = _Making()
-
-
 @cache
-def _made(name: str) -> CommonCode:
-    """That code, with the threads of the process."""
+def _code(name: str) -> CommonCode:
+    """The code of a module for this process, by its name, with the threads of the process."""
     common = _COMMON[name]
     code = CommonCode(common, host(), _code(shared_name(common.sums)) if common.calls else None)
     serve(code.machine)
