@@ -155,10 +155,13 @@ def _weight(exported: Exported, name: str) -> Any:
     from hotdesk.frontends.torch.signature import order_in_memory
 
     tensor = tensor_of(exported.program, name)
-    if tensor is None or tensor.is_contiguous():
-        return tensor
-    order = order_in_memory(tensor.detach())
-    return None if order is None else tensor.detach().permute(order)
+    if tensor is None:
+        return None
+    tensor = tensor.detach()
+    order = None if tensor.is_contiguous() else order_in_memory(tensor)
+    if order is None:
+        return tensor if tensor.is_contiguous() else None
+    return tensor.permute(order)
 
 
 def _is_same(found: Any, used: Any) -> bool:

@@ -56,15 +56,16 @@ def arguments_of(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, 
             arguments.append(replace(spec_of(name, carrier(value)), changed=name in changes))
             continue
         target = str(spec.target)
-        tensor: Any = _tensor(exported, target)
+        # Keeps this memory, also when the model is given other (`.to`, `.data =`).
+        tensor: Any = _tensor(exported, target).detach()
         if tensor.device.type != "cpu":
             raise DeviceError(
                 f"weight '{target}'", expected="device cpu", got=str(tensor.device), hint="Move the model."
             )
         if is_carried(tensor.dtype):
-            tensor = carrier(tensor.detach()).contiguous()
+            tensor = carrier(tensor).contiguous()
         if not tensor.is_contiguous():
-            tensor = _laid_out(exported.graph, name, tensor.detach(), mutations(exported).get(target))
+            tensor = _laid_out(exported.graph, name, tensor, mutations(exported).get(target))
         arguments.append(Weight(spec_of(target, tensor), tensor))
     return tuple(arguments), kept
 
