@@ -310,3 +310,25 @@ def test_a_node_that_is_not_rewritten_says_why() -> None:
     arrays = {"x": floats(1, 1, 4, 4), "rois": floats(2, 4), "i": np.array([0, 0])}
     with pytest.raises(UnsupportedOpError, match=r"node 'regions': op RoiAlign of opset 16: expected a sampling_ratio"):
         hotdesk.compile(model_of([node], arrays, {"y": floats(2, 1, 1, 1)}, {}, 16))
+
+
+@pytest.mark.parametrize("sizes", [(2, 3), (2, 3, 4), (2, 3, 5, 5)])
+def test_slopes_of_old_opsets_are_by_channel(sizes: tuple[int, ...]) -> None:
+    x, slopes = floats(*sizes), floats(3, seed=1)
+    model = model_of([helper.make_node("PRelu", ["x", "slopes"], ["y"])], {"x": x}, {"y": x}, {"slopes": slopes}, 6)
+    by_channel: Any = slopes.reshape(3, *(1,) * (len(sizes) - 2))
+    np.testing.assert_array_equal(hotdesk.compile(model)(x), np.where(x < 0, by_channel * x, x))
+
+
+@pytest.mark.parametrize("opset", [9, 18])
+@pytest.mark.parametrize(("sizes", "wanted"), [((1, 3, 1), (3, 1)), ((3, 1), (1, 3, 1)), ((3, 1), (2, 3, 4))])
+def test_an_expansion_by_an_argument(opset: int, sizes: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    x, shape = floats(*sizes), np.array(wanted, np.int64)
+    expected: Any = np.broadcast_to(x, np.broadcast_shapes(sizes, wanted))
+    model = model_of(
+        [helper.make_node("Expand", ["x", "shape"], ["y"])], {"x": x, "shape": shape}, {"y": expected}, {}, opset
+    )
+    program = hotdesk.compile(model)
+    np.testing.assert_array_equal(program(x, shape), expected)
+    with pytest.raises(ExecutionError):
+        program(x, np.full_like(shape, 7))

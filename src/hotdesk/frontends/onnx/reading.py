@@ -171,7 +171,7 @@ def make_ready(source: OnnxSource, expanded: Collection[str] = (), opset: int | 
         is_rewritten = _opset(proto) >= _REWRITTEN
         proto = _inferred(proto, strict=not is_rewritten)
         elements = {each.name: each.type.tensor_type.elem_type for each in (*proto.graph.input, *proto.graph.output)}
-        graph = Graph(proto, _types(proto.graph), REWRITES, expanded)
+        graph = Graph(proto, _types(proto.graph), REWRITES, expanded, _opset(source.proto))
         results = tuple((each.name, None) for each in proto.graph.output)
         if is_rewritten:
             proto, results = graph.write()

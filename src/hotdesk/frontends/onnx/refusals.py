@@ -29,11 +29,15 @@ def refuse_untrusted(model: OnnxModel) -> None:
     graph = model.proto.graph
     kinds = {each.name: each.type.tensor_type for each in (*graph.input, *graph.value_info, *graph.output)}
     values = {name: (int(kind.elem_type), len(kind.shape.dim)) for name, kind in kinds.items()}
+    arguments = {each.name for each in graph.input}
     values |= {each.name: (int(each.data_type), len(each.dims)) for each in graph.initializer}
     for number, node in enumerate(graph.node):
         is_plain = not model.is_rewritten or number in model.reasons
+        if node.domain not in ("", "ai.onnx"):
+            continue
         is_wrong = (UNTRUSTED | UNWRITTEN if is_plain else UNTRUSTED).get(node.op_type)
-        if is_wrong is not None and node.domain in ("", "ai.onnx") and is_wrong(node, values):
+        by_argument = is_plain and node.op_type in KNOWN and node.input[KNOWN[node.op_type]] in arguments
+        if by_argument or (is_wrong is not None and is_wrong(node, values)):
             raise Unlowered(model, number, "a lowering that does what ONNX says", "one of torch-mlir's that does not")
 
 
@@ -105,3 +109,5 @@ UNTRUSTED: dict[str, Callable[[Any, Values], bool]] = {
 """Whether the lowering of a node is wrong, by the name of its op."""
 UNWRITTEN: dict[str, Callable[[Any, Values], bool]] = {"MaxPool": _with_places}
 """The same for nodes that were not written with others, by ops that are right as part of what is written."""
+KNOWN: dict[str, int] = {"Expand": 1}
+"""By ops, the operand that may not be an argument of the model in nodes that were not written with others."""

@@ -140,7 +140,7 @@ def _log_likelihood(op: OnnxNode) -> Any:
 def _slopes(op: OnnxNode) -> Any:
     """Before opset 7 a vector of slopes is one by channel; from then on it is broadcast from behind."""
     x, slope = op.x, op.tensor(1)
-    if op.graph.opset >= 7 or slope.rank != 1 or slope.shape == (1,) or x.rank < 3:
+    if op.graph.first_opset >= 7 or slope.rank != 1 or slope.shape == (1,) or x.rank < 3:
         return NotImplemented
     return op.as_is(x, slope.reshape(*slope.sizes, *(1,) * (x.rank - 2)))
 

@@ -304,11 +304,19 @@ class Graph:
         types: by name, what is known of the types of its values.
         rewrites: see `Rewrites`.
         expanded: ops of ONNX's own that are replaced by the functions that define them.
+        first_opset: the version of ONNX's ops that the model was in before it was brought to a newer one, which leaves some ops
+            with operands of the old form.
     """
 
     def __init__(
-        self, model: ModelProto, types: Mapping[str, TypeProto], rewrites: Rewrites, expanded: Collection[str]
+        self,
+        model: ModelProto,
+        types: Mapping[str, TypeProto],
+        rewrites: Rewrites,
+        expanded: Collection[str],
+        first_opset: int,
     ) -> None:
+        self.first_opset = first_opset
         self.opsets = {"" if each.domain == "ai.onnx" else each.domain: each.version for each in model.opset_import}
         self.opsets.setdefault("", 18)
         self.nodes: list[NodeProto] = []
