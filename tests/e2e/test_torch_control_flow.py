@@ -464,12 +464,7 @@ def test_torch_compile(dynamic: bool) -> None:
 
 class Draws(nn.Module):
     def forward(self, x: torch.Tensor) -> Any:
-        return torch.cond(
-            x.sum() > 0,
-            lambda x: x + torch.rand(4),  # here
-            lambda x: x * 2,
-            (x,),
-        )
+        return while_loop(lambda x: x.sum() < torch.rand(()), lambda x: (x + 1,), (x,))  # here
 
 
 class PassesOn(nn.Module):

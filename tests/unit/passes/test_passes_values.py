@@ -37,6 +37,8 @@ NOT_RUN = {
     "in_another_block": "it has branches",
     "one_of_two": "it has scalar arguments",
     "typed": "its shape comes with the call",
+    "filled": "it has scalar arguments",
+    "unknown": "it has an op of no dialect",
 }
 OTHERS = (
     "eliminate-empty",
