@@ -9,7 +9,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import symbol_name
+from hotdesk.ir.walking import symbol_name, walk
 
 _TABLES = ("builtin.module", "gpu.module")
 """Ops inside of which symbols are others."""
@@ -45,7 +45,7 @@ def _of_one_table(module: ir.Module) -> list[ir.Operation]:
         is_other = op.name in _TABLES and len(found) > 1
         return ir.WalkResult.SKIP if is_other else ir.WalkResult.ADVANCE
 
-    cast(Any, module.operation).walk(visit, ir.WalkOrder.PRE_ORDER)
+    walk(module.operation, visit)
     return found[1:]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -63,6 +64,19 @@ def top_level_ops(function: ir.Operation) -> list[ir.Operation]:
     return [op.operation for op in entry_block(function).operations]
 
 
+def walk(operation: ir.Operation, visit: Callable[[ir.Operation], ir.WalkResult]) -> None:
+    """Calls `visit` for an operation and all inside of it, in order, parents first.
+
+    The bindings make a RuntimeError of whatever a callback raises: an interrupt is one again.
+    """
+    try:
+        cast(Any, operation).walk(visit, ir.WalkOrder.PRE_ORDER)
+    except RuntimeError as error:
+        if "\nKeyboardInterrupt" in str(error):
+            raise KeyboardInterrupt from None
+        raise
+
+
 def nested_ops(operation: ir.Operation) -> list[ir.Operation]:
     """Every operation inside an operation's regions, in order, parents first."""
     if not len(operation.regions):
@@ -73,7 +87,7 @@ def nested_ops(operation: ir.Operation) -> list[ir.Operation]:
         found.append(op.operation)
         return ir.WalkResult.ADVANCE
 
-    cast(Any, operation).walk(visit, ir.WalkOrder.PRE_ORDER)
+    walk(operation, visit)
     return found[1:]
 
 

@@ -24,7 +24,7 @@ from hotdesk.ir.recompute import Recomputation
 from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.sizes import Size, is_opaque, product
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import defining_op, entry_block
+from hotdesk.ir.walking import defining_op, entry_block, walk
 from hotdesk.models.new_memory import allocated, dynamic_sizes
 
 _TYPICAL = 1009
@@ -126,5 +126,5 @@ def _allocates(op: ir.Operation) -> bool:
         found.append(inner.operation)
         return ir.WalkResult.INTERRUPT
 
-    cast(Any, op).walk(visit, ir.WalkOrder.PRE_ORDER)
+    walk(op, visit)
     return bool(found)
