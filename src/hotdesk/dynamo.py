@@ -150,8 +150,10 @@ def _program(
 
 
 def _donated() -> Collection[int]:
-    """The arguments, by number, of the backward graph that is compiled which its forward graph has made and nobody else has:
-    what gradients may be written over. AOTAutograd refuses a second backward pass through such a graph itself."""
+    """Which arguments of the backward graph gradients may be written over: those that the forward graph saved for it alone.
+
+    AOTAutograd itself refuses a second backward pass through such a graph.
+    """
     context = TracingContext.try_get()
     known: Any = context.fw_metadata if context is not None else None
     return frozenset(known.bw_donated_idxs or ()) if known is not None else frozenset()

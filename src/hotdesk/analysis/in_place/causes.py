@@ -1,4 +1,4 @@
-"""Copies, each with what could be decided otherwise for its sake: tried all at once, until each change left saves its copy."""
+"""The loop of two searches: for each copy a change that may save it. All are tried at once; those that save none are dropped."""
 
 from __future__ import annotations
 

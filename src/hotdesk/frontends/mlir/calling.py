@@ -106,6 +106,7 @@ class MlirCalling:
 
     def flatten(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Sequence[object]:
         """The tensors of the call. Raises ArgumentCountError, and ArgumentTypeError or ShapeError for a wrong number."""
+        received()  # what a call that failed has left
         given = self._positional.flatten(args, kwargs)
         if not self._numbers or len(given) != len(self._names):
             return given

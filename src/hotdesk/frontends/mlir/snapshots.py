@@ -17,9 +17,8 @@ other memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -29,6 +28,7 @@ from hotdesk.ir.types import is_memref, memref_with, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, is_loop_or_branch, ops_outside_payloads
 from hotdesk.models.memref import VIEWS, view_source
 from hotdesk.models.new_memory import ALLOC
+from hotdesk.program.op_ranges import between
 
 _TO_TENSOR = "bufferization.to_tensor"
 _SHOWN = (
@@ -61,20 +61,30 @@ def _copy(op: ir.Operation) -> None:
     op.erase()
 
 
-@dataclass(frozen=True, slots=True)
-class _Write:
-    """An op that may write memory, and the allocation or argument that it is; None if it may be any."""
+class _ByMemory:
+    """Numbers of ops, in order, by the allocation or argument whose memory they are about; None stands for any."""
 
-    op: ir.Operation
-    root: ir.Value | None
+    def __init__(self, numbers: Iterable[tuple[int, ir.Value | None]]) -> None:
+        self._all: list[int] = []
+        self._known: dict[ir.Value | None, list[int]] = {}
+        for number, root in numbers:
+            self._all.append(number)
+            self._known.setdefault(root, []).append(number)
+
+    def of(self, root: ir.Value | None) -> list[list[int]]:
+        """Those that may be about this memory, in lists of which each is in order."""
+        return [self._all] if root is None else [self._known[each] for each in (root, None) if each in self._known]
 
 
 class _Snapshots:
     def __init__(self, function: ir.Operation, ops: Sequence[ir.Operation], arguments: AbstractSet[ir.Value]) -> None:
         self._arguments = arguments
+        self._ops = ops
         self._numbers = {op: number for number, op in enumerate(ops)}
-        self._writes = [_Write(op, self._root(value)) for op in ops for value in _written(op)]
+        self._ends = {list(block.operations)[-1].operation for block in dict.fromkeys(op.block for op in ops)}
         self._made = [op for op in ops if op.name == _TO_TENSOR]
+        self._tensors = _ByMemory((self._numbers[op], self._root(op.operands[0])) for op in self._made)
+        self._writes = _ByMemory((number, self._root(v)) for number, op in enumerate(ops) for v in _written(op))
         self._is_blocks = len(function.regions[0].blocks) > 1
 
     def wanted(self) -> list[ir.Operation]:
@@ -85,36 +95,37 @@ class _Snapshots:
             if self._is_written_since_another(op) or ("restrict" in op.attributes and self._is_written_in_front(op))
         ]
 
-    def _writes_of(self, op: ir.Operation) -> list[ir.Operation]:
-        root = self._root(op.operands[0])
-        return [each.op for each in self._writes if root is None or each.root is None or each.root == root]
-
     def _is_written_in_front(self, op: ir.Operation) -> bool:
         """Rule 1."""
+        writes = self._writes.of(self._root(op.operands[0]))
+        if not writes or self._is_blocks:
+            return bool(writes)
         computed, carried = self._computed_from(op)
         begin = self._numbers[op]
-        for write in self._writes_of(op):
-            at = self._numbers[write]
-            if self._is_blocks or (at <= begin and carried):
-                return True
-            for each in computed:
-                is_again = any(carried or loop not in _loops(op) for loop in _loops(write) if loop in _loops(each))
-                if at > begin and each != write and (self._numbers[each] > at or is_again):
-                    return True
-        return False
+        last = max((self._numbers[each] for each in computed), default=begin)
+        if any(between(each, begin + 1, last) or (carried and each[0] <= begin) for each in writes):
+            return True
+        own: list[ir.Operation] = [] if carried else _loops(op)
+        again = {loop for each in computed for loop in _loops(each)}.difference(own)
+        return self._is_in(again, (number for each in writes for number in each if number > begin))
 
     def _is_written_since_another(self, op: ir.Operation) -> bool:
         """Rule 2."""
         root, end = self._root(op.operands[0]), self._numbers[op]
-        for other in self._made:
-            begin, known = self._numbers[other], self._root(other.operands[0])
-            if begin >= end or not (root is None or known is None or root == known):
-                continue
-            for write in self._writes_of(op):
-                is_again = any(loop not in _loops(other) for loop in _loops(write) if loop in _loops(op))
-                if self._is_blocks or begin < self._numbers[write] < end or is_again:
-                    return True
-        return False
+        tensors, writes = self._tensors.of(root), self._writes.of(root)
+        begin = min((each[0] for each in tensors), default=end)
+        if begin >= end or not writes or self._is_blocks:
+            return begin < end and bool(writes)
+        if any(between(each, begin + 1, end) for each in writes):
+            return True
+        around = _loops(op)
+        others = [_loops(self._ops[n]) for each in tensors for n in between(each, 0, end)] if around else []
+        again = {loop for loop in around if any(loop not in each for each in others)}
+        return self._is_in(again, (number for each in writes for number in each))
+
+    def _is_in(self, loops: AbstractSet[ir.Operation], numbers: Iterable[int]) -> bool:
+        """Whether any of these ops is in any of these loops."""
+        return bool(loops) and any(not loops.isdisjoint(_loops(self._ops[number])) for number in numbers)
 
     def _computed_from(self, op: ir.Operation) -> tuple[list[ir.Operation], bool]:
         """The ops that read a tensor, or what is computed from it; and whether a loop around it carries the tensor.
@@ -130,12 +141,12 @@ class _Snapshots:
                 user = cast(Any, use.owner).operation
                 while user not in self._numbers:  # in the region of a structured op
                     user = user.parent.operation
-                is_flow = is_loop_or_branch(user) or _ends_region(user)
+                is_flow = is_loop_or_branch(user) or user in self._ends
                 if is_flow and value not in shown:
                     continue
                 found[user] = None
                 further = [*user.results, *(a for block in user.successors for a in block.arguments)]
-                for each in ((user, user.parent.operation) if _ends_region(user) else (user,)) if is_flow else ():
+                for each in ((user, user.parent.operation) if user in self._ends else (user,)) if is_flow else ():
                     further += [
                         *each.results,
                         *(a for r in each.regions for block in r.blocks for a in block.arguments),
@@ -162,10 +173,6 @@ def _written(op: ir.Operation) -> list[ir.Value]:
         return []
     effects = effects_of(op)
     return [value for value in op.operands if is_memref(value.type)] if effects is None else list(effects.writes)
-
-
-def _ends_region(op: ir.Operation) -> bool:
-    return list(op.block.operations)[-1].operation == op
 
 
 def _loops(op: ir.Operation) -> list[ir.Operation]:

@@ -36,7 +36,7 @@ def refuse_untrusted(model: OnnxModel) -> None:
         if node.domain not in ("", "ai.onnx"):
             continue
         is_wrong = (UNTRUSTED | UNWRITTEN if is_plain else UNTRUSTED).get(node.op_type)
-        by_argument = is_plain and node.op_type in KNOWN and node.input[KNOWN[node.op_type]] in arguments
+        by_argument = is_plain and node.op_type in NO_ARGUMENT and node.input[NO_ARGUMENT[node.op_type]] in arguments
         if by_argument or (is_wrong is not None and is_wrong(node, values)):
             raise Unlowered(model, number, "a lowering that does what ONNX says", "one of torch-mlir's that does not")
 
@@ -109,5 +109,5 @@ UNTRUSTED: dict[str, Callable[[Any, Values], bool]] = {
 """Whether the lowering of a node is wrong, by the name of its op."""
 UNWRITTEN: dict[str, Callable[[Any, Values], bool]] = {"MaxPool": _with_places}
 """The same for nodes that were not written with others, by ops that are right as part of what is written."""
-KNOWN: dict[str, int] = {"Expand": 1}
-"""By ops, the operand that may not be an argument of the model in nodes that were not written with others."""
+NO_ARGUMENT: dict[str, int] = {"Expand": 1}
+"""By op, the operand that may not be an argument of the model, where a node was not rewritten: its lowering wants to know it."""

@@ -238,7 +238,7 @@ def _begin(optimizer: Optimizer, group: Mapping[str, Any]) -> None:
 
 
 def _unknown(optimizer: Optimizer) -> OptionError:
-    """Of an optimizer that says of no state how it begins."""
+    """The error for an optimizer whose first state nobody can make: it has no `_init_group`."""
     name = type(optimizer).__name__
     closure = inspect.signature(type(optimizer).step).parameters.get("closure")
     if closure is not None and closure.default is closure.empty:

@@ -56,7 +56,7 @@ from hotdesk.passes.lower.flow_profile import CALL
 from hotdesk.passes.lower.library import KernelLibrary
 from hotdesk.passes.lower.named import named_kernel
 from hotdesk.passes.lower.parallel_loops import SharedLoop, find_shared_loops, outline
-from hotdesk.passes.lower.passing import element_at, metadata, passed_types, put_together, taken_apart
+from hotdesk.passes.lower.unpacked_memrefs import element_at, metadata, passed_types, put_together, taken_apart
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 from hotdesk.passes.lower.work import Work, work_of
 from hotdesk.program.symbolic import SymbolicSizes

@@ -9,7 +9,7 @@ A loop becomes one iff
 1. it is a `scf.forall`, or a `scf.parallel` without a reduction, and in no other loop that becomes one;
 2. nothing in it takes or frees memory, on the stack neither, nor calls a function: what an iteration allocates has one place in
    the plan, and another thread would have the same;
-3. what it reads from outside can be passed to a function (`passing`);
+3. what it reads from outside can be passed to a function (`unpacked_memrefs`);
 4. its work is worth two threads, as far as it is known.
 
 Its outermost dimension that is long enough is cut into ranges (`kernels.parts`); the others are loops in these. Kernels that are
@@ -29,8 +29,8 @@ from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.types import DYNAMIC, is_memref, shape_of
 from hotdesk.ir.walking import captured_operands, constant_of, defining_op, int_array, nested_ops
 from hotdesk.kernels.parts import part_name
-from hotdesk.passes.lower.passing import can_be_passed, passed_types, put_together, taken_apart
 from hotdesk.passes.lower.structured.cuts import GRAIN
+from hotdesk.passes.lower.unpacked_memrefs import can_be_passed, passed_types, put_together, taken_apart
 
 FINER = 4
 """Ranges a thread: iterations may take longer than others."""

@@ -1,13 +1,13 @@
-"""Ops on lists of tensors, as optimizers with `foreach=True` call them, taken apart tensor by tensor."""
+"""Ops on lists of tensors, as optimizers with `foreach=True` call them: PyTorch's kernels for any device take them one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch._C import DispatchKey
 
 aten: Any = torch.ops.aten
 
@@ -16,38 +16,13 @@ _EACH = (
     *("mul", "neg", "pow", "reciprocal", "rsqrt", "sign", "sqrt", "sub"),
 )
 """What `_foreach_` stands in front of."""
-_OF_NUMBERS = {"maximum": "clamp_min", "minimum": "clamp_max"}
-"""What an op is called where its second operand is a number."""
-
-
-def _each(name: str, *given: Any, **more: Any) -> Any:
-    """Lists of tensors or numbers are taken one by one; everything else is the same for all."""
-    lists = [cast("Sequence[Any]", each) for each in given if isinstance(each, (list, tuple))]
-    return [
-        _one(name, *(each[i] if isinstance(each, (list, tuple)) else each for each in given), **more)
-        for i in range(len(lists[0]))
-    ]
-
-
-def _one(name: str, *given: Any, **more: Any) -> Any:
-    if name in ("addcdiv", "addcmul"):
-        x, first, second, factor = (*given, 1)[:4]
-        changed = first * factor * second if name == "addcmul" else first / second * factor
-        return x + changed
-    if len(given) > 1 and not isinstance(given[1], Tensor):
-        name = _OF_NUMBERS.get(name, name)
-    return getattr(aten, name)(*given, **more)
 
 
 def _overloads() -> dict[Any, Callable[..., Any]]:
-    found: dict[Any, Callable[..., Any]] = {}
-    for name in _EACH:
-        packet: Any = getattr(aten, f"_foreach_{name}")
-        of_this = (getattr(packet, overload) for overload in packet.overloads())
-        found.update((op, partial(_each, name)) for op in of_this if not op._schema.is_mutable)
-    return found
+    packets: list[Any] = [getattr(aten, f"_foreach_{name}") for name in _EACH]
+    ops = [getattr(packet, overload) for packet in packets for overload in packet.overloads()]
+    key = DispatchKey.CompositeExplicitAutograd
+    return {op: partial(op._op_dk, key) for op in ops if not op._schema.is_mutable}
 
 
 LISTS = _overloads()
-
-__all__ = ["LISTS"]

@@ -1,4 +1,4 @@
-"""Functions that other ones stand for while a model is exported: what PyTorch traces of them does not hold for all sizes."""
+"""Functions of PyTorch that are replaced while a model is exported: what it would trace of them holds for some sizes alone."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hotdesk.frontends.torch.decompositions.recurrent import LAYERS
 _FUNCTIONS = {**LAYERS, **SELECTIONS}
 
 
-class Traced(TorchFunctionMode):
-    """Calls what stands for a function, unless that leaves the call to PyTorch by `NotImplemented`."""
+class ReplacedFunctions(TorchFunctionMode):
+    """Calls the replacement of a function, unless that leaves the call to PyTorch by `NotImplemented`."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         op = _FUNCTIONS.get(func)

@@ -1,4 +1,4 @@
-"""Memrefs passed to functions as numbers: the address of their memory, and what their type leaves open of offset, sizes, strides.
+"""Memrefs unpacked into numbers for a call: the address of their memory, and those of offset, sizes and strides that vary.
 
     call @f(%m) : memref<?x4xf32>    ->    call @f(%address, %size) : i64, index
 
