@@ -1,4 +1,4 @@
-"""Ops on lists of tensors, taken apart, are what PyTorch computes."""
+"""Ops on lists of tensors are traced tensor by tensor."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from hotdesk.frontends.torch.decompositions.lists import LISTS
 
@@ -36,10 +37,17 @@ def tensors(seed: int) -> list[torch.Tensor]:
 )
 def test_lists(name: str, rest: tuple[Any, ...]) -> None:
     packet, overload = name.split(".")
-    op = getattr(getattr(aten, f"_foreach_{packet}"), overload)
-    torch.testing.assert_close(LISTS[op](tensors(0), *rest), op(tensors(0), *rest))
+    _agree(getattr(getattr(aten, f"_foreach_{packet}"), overload), tensors(0), *rest)
 
 
 def test_powers_of_one_number() -> None:
-    op, steps = aten._foreach_pow.ScalarAndTensor, [torch.tensor(2.0), torch.tensor(3.0)]
-    torch.testing.assert_close(LISTS[op](0.5, steps), op(0.5, steps))
+    _agree(aten._foreach_pow.ScalarAndTensor, 0.5, [torch.tensor(2.0), torch.tensor(3.0)])
+
+
+def _agree(op: Any, *args: Any) -> None:
+    """Traced, an op is one op for each tensor, and computes what it does on whole lists."""
+    traced = make_fx(op, decomposition_table=LISTS)(*args)
+    calls = [node for node in traced.graph.nodes if node.op == "call_function"]
+    assert not [node for node in calls if "_foreach_" in str(node.target)]
+    assert len(calls) >= len(op(*args))
+    torch.testing.assert_close(traced(*args), op(*args))
