@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from torch.export import Dim
 import hotdesk
 from hotdesk.errors import OptionError, PlanError
 from hotdesk.explain import Decision, Reason
+from hotdesk.passes.tensor.split_rows import SplitRows
 from hotdesk.search import budget as stage
 from tests.e2e.checking import Call, close, random, seeded
 from tests.e2e.test_order import Branches
@@ -91,8 +93,8 @@ def test_in_parts(name: str) -> None:
     assert len(report.splitlines()) <= 20
 
 
-def test_a_program_with_a_loop_is_refused_in_words() -> None:
-    """Steps count what is in loops, too; what is behind this one is not cut."""
+def test_a_program_with_a_loop() -> None:
+    """Steps count what is in loops, too; what is behind this one is cut, but not the loop itself."""
 
     class Net(nn.Module):
         def __init__(self) -> None:
@@ -103,8 +105,15 @@ def test_a_program_with_a_loop_is_refused_in_words() -> None:
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return self.narrow(torch.relu(self.wide(self.steps(x)[0])))
 
-    with pytest.raises(PlanError, match=r"the least that is known to work.*hotdesk\.contract"):
-        hotdesk.compile(seeded(Net), (random(4, 32, 16),), budget=120_000)
+    model, x = seeded(Net), random(4, 32, 16)
+    program = hotdesk.compile(model, (x,), budget=120_000)
+    assert program.memory().peak == 90_112
+    close(program(x), model(x))
+    assert program.check(x).faults == ()
+    (made,) = spent(program)
+    assert made.subject.endswith("in 2 parts: 3 operations more")
+    with pytest.raises(PlanError, match=r"got 90,112 bytes, the least that is known to work.*At scf\.for"):
+        hotdesk.compile(model, (x,), budget=60_000)
 
 
 def test_a_batch_of_images_in_parts() -> None:
@@ -126,6 +135,20 @@ def test_one_image_in_bands_of_rows() -> None:
     assert program.memory().peak <= 400 * KIB < before
     (made,) = spent(program)
     assert " bytes written again: " in made.subject
+    close(program(x), model(x))
+    assert program.check(x).faults == ()
+
+
+@pytest.mark.parametrize("unrolled", [0, 4])
+def test_many_bands_are_a_loop(unrolled: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It needs as little as bands that are written out, since the result lends its memory to what the loop uses, too."""
+    monkeypatch.setattr(stage, "SplitRows", partial(SplitRows, unrolled=unrolled))
+    model, x = seeded(convolutions), random(1, 3, 192, 64)
+    program = hotdesk.compile(model, (x,), options=hotdesk.Options(budget=150_000, keep_ir=True))
+    assert ("scf.for" in program.ir("budget")) == bool(unrolled)
+    assert program.memory().peak == 120_832
+    (made,) = spent(program)
+    assert made.subject.endswith("operations more")
     close(program(x), model(x))
     assert program.check(x).faults == ()
 

@@ -144,7 +144,7 @@ def test_the_page_of_a_trade_off(browser: webdriver.Chrome, tmp_path: Path) -> N
     points = browser.execute_script(_POINTS)
     assert len(points) >= len(made.points)
     size = browser.find_element(By.CSS_SELECTOR, "#chart canvas").size
-    x, y, name = points[0]
+    x, y, name = points[-1]  # nothing is drawn over the last one
     tip = _tip(browser, iter([(round(x - size["width"] / 2), round(y - size["height"] / 2))]), "how", pause=1.0)
     assert name in tip
     assert "hotdesk run m.py" in tip

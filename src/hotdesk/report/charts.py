@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hotdesk.report.document import BufferEntry, Document
+from hotdesk.report.text import place
 from hotdesk.report.vega import altair
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB")
@@ -54,7 +55,7 @@ def _bytes(alt: Any, made: Document, zoom: Any, width: int) -> Any:
             "held": each.bytes / unit,
             "bytes": f"{each.bytes:,}",
             "op": each.op,
-            "line": each.line,
+            "line": place(each.line),
         }
         for i, each in _thinned([(i, each) for i, each in enumerate(made.points)])
     ]
@@ -100,7 +101,7 @@ def _peak(alt: Any, made: Document) -> list[Any]:
         "held": point.bytes / unit,
         "text": f"peak {point.bytes:,}",
         "op": point.op,
-        "line": point.line,
+        "line": place(point.line),
     }
     base = alt.Chart(alt.Data(values=[row])).encode(x="point:Q", y="held:Q", tooltip=["text:N", "op:N", "line:N"])
     right = made.peak_point > len(made.points) / 2
@@ -119,7 +120,7 @@ def _time(alt: Any, made: Document, zoom: Any, width: int) -> list[Any]:
         part = made.points[start : start + step]
         slowest = max(part, key=lambda each: each.seconds or 0.0)
         taken = 1e3 * sum(each.seconds or 0.0 for each in part)
-        told = {"ms": f"{taken:.4f}", "op": slowest.op, "submodule": slowest.module, "line": slowest.line}
+        told = {"ms": f"{taken:.4f}", "op": slowest.op, "submodule": slowest.module, "line": place(slowest.line)}
         rows += [{"from": start, "to": start + len(part), "taken": taken, "point": start, **told}] if taken else []
     bars = alt.Chart(alt.Data(values=rows)).mark_rect(clip=True, color="#D55E00", stroke="#ffffff", strokeWidth=0.2)
     bars = bars.encode(
@@ -176,7 +177,7 @@ def _block(made: Document, buffer: BufferEntry, kind: str, unit: int) -> dict[st
         "bytes": f"{buffer.bytes:,}",
         "op": buffer.op,
         "submodule": buffer.module,
-        "line": buffer.line,
+        "line": place(buffer.line),
         "in use": f"points {buffer.lower} to {buffer.upper - 1}",
         "after": _names(made, buffer.before),
         "before": _names(made, buffer.after),

@@ -10,6 +10,7 @@ from typing import Any
 
 from hotdesk.report.charts import chart, drawn
 from hotdesk.report.document import Document
+from hotdesk.report.text import place
 from hotdesk.report.vega import png_of, rendered, svg_of
 
 _LARGEST = 12
@@ -44,7 +45,7 @@ def png(made: Document, scale: float = 2.0) -> bytes:
 
 def _decisions(made: Document) -> list[list[Any]]:
     return [
-        [each.outcome, each.subject, each.bytes, each.reason, each.text, each.remedy, each.module, each.line]
+        [each.outcome, each.subject, each.bytes, each.reason, each.text, each.remedy, each.module, place(each.line)]
         for each in made.decisions
     ]
 
@@ -60,7 +61,7 @@ def _buffers(made: Document) -> list[list[Any]]:
             each.lower,
             each.upper,
             each.module,
-            each.line,
+            place(each.line),
         ]
         for each in made.buffers
     ]

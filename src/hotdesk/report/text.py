@@ -27,6 +27,11 @@ def size(count: int) -> str:
     return f"{value:.2f} {_UNITS[rank]} ({count:,})"
 
 
+def place(line: str) -> str:
+    """A Python line without the folder that packages are installed in."""
+    return line.rpartition("site-packages/")[2]
+
+
 def _lines(report: Report) -> Iterator[str]:
     memory = report.memory
     at = ", ".join(f"{name} = {value}" for name, value in report.symbols)

@@ -59,7 +59,7 @@ def _chart(alt: Any, made: Tradeoff, points: Sequence[TradeoffPoint], against: s
     )
     front = base.transform_filter("datum.unbeaten").mark_line(color="#D55E00", strokeDash=[4, 2], interpolate="linear")
     names = base.mark_text(align="left", dx=8, dy=-6, fontSize=10).encode(text="name:N")
-    return alt.layer(front, dots, names).properties(width=_WIDTH, height=_HEIGHT, title=f"bytes against {label}")
+    return alt.layer(front, names, dots).properties(width=_WIDTH, height=_HEIGHT, title=f"bytes against {label}")
 
 
 def _row(made: Tradeoff, point: TradeoffPoint, against: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from hotdesk.errors import MissingExtraError
-from hotdesk.report.text import size
+from hotdesk.report.text import place, size
 
 
 def altair() -> Any:
@@ -30,7 +30,7 @@ def rendered(template: str, values: Mapping[str, Any], data: Any) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["size"] = size
+    environment.filters.update(size=size, place=place)
     text = files("hotdesk.report").joinpath(template).read_text(encoding="utf-8")
     return environment.from_string(text).render(**values, script=_library(), data=_embedded(data))
 

@@ -19,7 +19,7 @@ This stage decides; the passes change the module. What is spent for what is in t
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -30,7 +30,7 @@ from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.context import entered, verify
 from hotdesk.ir.types import is_any_tensor
-from hotdesk.ir.walking import main_function
+from hotdesk.ir.walking import constant_of, main_function
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.recompute import Recompute
@@ -313,12 +313,25 @@ def _spent(decisions: tuple[Decision, ...], more: int, again: int, saved: int) -
 
 
 def work(module: ir.Module) -> tuple[int, int]:
-    """The bytes that operations on tensors write, and how many there are."""
+    """The bytes that operations on tensors write, and how many of them run; what is in a loop, as often as that is known to."""
     line = StraightLine(main_function(module))
-    ops = [op for op in line.ops if _computes(op)]
-    return sum(line.bytes(result) for op in ops for result in op.results if is_any_tensor(result.type)), len(ops)
+    ops = [(op, times) for op, times in _run(line.ops, 1) if _computes(op)]
+    written = (times * line.bytes(result) for op, times in ops for result in op.results if is_any_tensor(result.type))
+    return sum(written), sum(times for _, times in ops)
+
+
+def _run(ops: Iterable[ir.Operation], times: int) -> Iterator[tuple[ir.Operation, int]]:
+    """Operations and those in loops over numbers that are known, with how often each of them runs."""
+    for op in ops:
+        bounds = [constant_of(bound) for bound in list(op.operands)[:3]] if op.name == "scf.for" else []
+        match bounds:
+            case [int(low), int(high), int(step)] if step > 0:
+                inside = (each.operation for each in op.regions[0].blocks[0].operations)
+                yield from _run(inside, times * len(range(low, high, step)))
+            case _:
+                yield op, times
 
 
 def _computes(op: ir.Operation) -> bool:
     """Whether an operation computes a tensor: views and destinations cost nothing."""
-    return not op.name.startswith(("tensor.", "arith.", "func."))
+    return not op.name.startswith(("tensor.", "arith.", "func.")) and op.name != "scf.yield"

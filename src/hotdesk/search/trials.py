@@ -1,8 +1,8 @@
 """What a module on tensors needs once it is bufferized and planned: tried on a copy, of which the figures alone are kept.
 
-Results and donated inputs lend their memory, as they will when the program runs. Operations are numbered, so that who makes the
-buffers at the peak is known on tensors. Figures are remembered by what they follow from, in this process and in the cache on
-disk: searches for several budgets share them, and one that was cut short goes on where it was.
+Results and donated inputs lend their memory, as they will when the program runs. Operations are numbered, those in a loop as the
+loop is, so that who makes the buffers at the peak is known on tensors. Figures are remembered by what they follow from, in this
+process and in the cache on disk: searches for several budgets share them, and one that was cut short goes on where it was.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
 from hotdesk.explain import Source, evaluate, symbols_of
 from hotdesk.ir.context import bytecode
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import main_function, ops_outside_payloads, top_level_ops
+from hotdesk.ir.walking import main_function, nested_ops, ops_outside_payloads, top_level_ops
 from hotdesk.models.registry import all_built_in
 from hotdesk.passes.base import Pass
 from hotdesk.pipeline import remainder
@@ -107,7 +107,7 @@ def _may_keep() -> bool:
 @dataclass(frozen=True, slots=True)
 class Bufferized:
     """The buffers of `@main`, with the number of the operation at each step, -1 for those that the tensor program had not, and
-    the name and line of each.
+    the name and line of each. In a loop it is the loop's.
 
     `results` are the places of results with memory of their own, `windows` when memory of the caller's is free, by place.
     """
@@ -152,8 +152,9 @@ def bufferized(module: ir.Module, changes: Sequence[Pass] = (), *, winograd: boo
     """
     copy: Any = cast(Any, module.operation).clone()
     for number, op in enumerate(top_level_ops(main_function(copy))):
-        if not op.name.startswith(("arith.", "func.", "cf.")):
-            op.attributes[_NUMBER] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+        for each in (op, *(nested_ops(op) if op.name == "scf.for" else ())):
+            if not each.name.startswith(("arith.", "func.", "cf.")):
+                each.attributes[_NUMBER] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
     remainder(changes, winograd=winograd).run(copy)
     function = main_function(copy)
     buffers = find_buffers(function)

@@ -30,7 +30,7 @@ def load_trace(path: Path, graph: Path | None = None) -> Trace:
         OSError: it cannot be read.
     """
     beside = path.with_name(path.name.replace("-buffer-assignment.txt", "-live-range.txt"))
-    ranges = beside.read_text(encoding="utf-8") if beside != path and beside.is_file() else ""
+    ranges = beside.read_text(encoding="utf-8", errors="replace") if beside != path and beside.is_file() else ""
     return read_trace(path.read_bytes(), str(path), ranges, graph)
 
 
@@ -39,7 +39,19 @@ def read_trace(data: bytes, name: str = "the trace", ranges: str = "", graph: Pa
 
     Raises TraceError, which calls it by `name`.
     """
-    found = _read(data, name, ranges, graph)
+    try:
+        found = _read(data, name, ranges, graph)
+    except TraceError:
+        raise
+    except (
+        TypeError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        OverflowError,
+    ) as error:  # what others wrote is anything
+        got = f"entries that are none: {error}"[:160]
+        raise TraceError(name, expected="allocations with their bytes and live ranges", got=got) from error
     if found.total >= LARGEST_TOTAL:
         expected, got = f"allocations of fewer than {LARGEST_TOTAL} bytes together", shown(found.total)
         raise TraceError(name, expected=expected, got=got)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk.planning import Buffer
+from hotdesk.planning.problem.numbers import shown, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,18 @@ class Trace:
         buffers: their live ranges are in numbers of events, or of the tool's operations.
         taken: the bytes that the tool's allocator had for them, where the trace says so.
         left_out: allocations whose bytes or live range the trace does not say, such as frees of older memory.
+
+    Raises ValueError where what is taken is no number of bytes.
     """
 
     tool: str
     buffers: tuple[Buffer, ...]
     taken: int | None = None
     left_out: int = 0
+
+    def __post_init__(self) -> None:
+        if self.taken is not None and whole("the trace", "bytes taken", self.taken) < 0:
+            raise ValueError(f"the trace: expected 0 bytes taken or more, got {shown(self.taken)}")
 
     @property
     def live(self) -> tuple[tuple[int, int], ...]:

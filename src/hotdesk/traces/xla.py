@@ -28,7 +28,13 @@ class _AssignedValue:
 
 
 def read(text: str, ranges: str, name: str) -> Trace:
-    """The temporary buffers of an assignment. Raises TraceError."""
+    """The temporary buffers of an assignment.
+
+    Raises:
+        TraceError: the live ranges are missing, or the text ends within a line or has no allocations.
+        ValueError: a number is too long, or a live range ends before it begins.
+    """
+    _require_whole(text, name)
     if not ranges:
         hint = "XLA writes it beside the buffer assignment; keep both in one folder."
         raise TraceError(name, expected="a file …-live-range.txt beside it", got="none", hint=hint)
@@ -44,6 +50,14 @@ def read(text: str, ranges: str, name: str) -> Trace:
             in_place = (each.offset, upper) in starts and upper > lower
             buffers.append(Buffer(each.name, lower, upper if in_place else upper + 1, each.size))
     return Trace("XLA's buffer assignment", tuple(buffers), taken, left_out)
+
+
+def _require_whole(text: str, name: str) -> None:
+    last = text.rstrip().rpartition("\n")[2]
+    if not _ALLOCATION.search(text):
+        raise TraceError(name, expected="XLA's buffer assignment", got="one without allocations")
+    if last.startswith((" value:", "allocation ")) and not (_VALUE.match(last) or _ALLOCATION.match(last)):
+        raise TraceError(name, expected="XLA's buffer assignment", got=f"one that ends within a line: {last[-60:]!r}")
 
 
 def _temporary(text: str) -> Iterator[tuple[int, list[_AssignedValue]]]:

@@ -31,6 +31,10 @@ HISTORY: list[dict[str, Any]] = [
 ]
 
 
+ASSIGNMENT = (DATA / "jax-buffer-assignment.txt").read_bytes()
+RANGES = (DATA / "jax-live-range.txt").read_text(encoding="utf-8")
+
+
 def _snapshot(history: list[dict[str, Any]]) -> bytes:
     return pickle.dumps({"segments": [], "device_traces": [history, []]})
 
@@ -108,7 +112,13 @@ class _Runs:
         (b'{"a": 1}', "other JSON"),
         (b'{"traceEvents": []}', "Record it with profile_memory=True."),
         (json.dumps([{"args": {"output_size": "4"}}]).encode(), "a session profile of onnxruntime without"),
-        (b"BufferAssignment:\n", "-live-range.txt"),
+        (b"BufferAssignment:\n", "one without allocations"),
+        (ASSIGNMENT, "-live-range.txt"),
+        (ASSIGNMENT.rpartition(b",offset")[0], "one that ends within a line"),
+        (
+            b'{"traceEvents": [{"name": "[memory]", "ts": 1, "args": {"Addr": 1, "Bytes": 4, "Total Reserved": "a"}}]}',
+            "an integer for bytes taken",
+        ),
         (b"hello", "none of these"),
     ],
 )
@@ -117,6 +127,38 @@ def test_what_is_refused(data: bytes, told: str, capsys: pytest.CaptureFixture[s
         read_trace(data, "file.bin")
     assert told in str(caught.value)
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "ranges", "told"),
+    [
+        (ASSIGNMENT.replace(b"size=32768,", b"size=" + b"3" * 5000 + b","), RANGES, "entries that are none: Exceeds"),
+        (ASSIGNMENT, RANGES.replace("wrapped_tanh{}:5-6", "wrapped_tanh{}:9-6"), "expected lower < upper, got [9, 7)"),
+    ],
+)
+def test_hostile_assignments_of_xla(data: bytes, ranges: str, told: str) -> None:
+    with pytest.raises(TraceError) as caught:
+        read_trace(data, "file.txt", ranges)
+    assert told in str(caught.value)
+
+
+def test_live_ranges_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "f-buffer-assignment.txt"
+    path.write_bytes(ASSIGNMENT)
+    (tmp_path / "f-live-range.txt").write_bytes(b"\xff" + RANGES.encode())
+    assert len(load_trace(path).buffers) == 6
+
+
+@pytest.mark.parametrize("shapes", ["float", [5], {"float": [8]}, [{"float": ["a"]}], [{"float": [-1]}], None])
+def test_session_profiles_with_shapes_of_other_types(shapes: object, tmp_path: Path) -> None:
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [8]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Exp", ["x"], ["y"], name="e")], "g", values[:1], values[1:])
+    (tmp_path / "run.onnx").write_bytes(helper.make_model(graph).SerializeToString())
+    told = {"output_size": "32", "output_type_shape": shapes}
+    events = json.dumps([5, {"name": "e_kernel_time", "args": told}]).encode()
+    assert read_trace(events, graph=tmp_path / "run.onnx").buffers == ()
+    with pytest.raises(TraceError, match="entries that are none: 'int' object is not iterable"):
+        read_trace(events.replace(json.dumps(shapes).encode(), b"5"), graph=tmp_path / "run.onnx")
 
 
 def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

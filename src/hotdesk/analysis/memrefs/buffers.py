@@ -8,11 +8,12 @@ nothing.
 In a function without control flow a live range reaches from the first op that touches any alias of the buffer to just after the
 last one, which is where deallocation has put the `memref.dealloc` of an allocation.
 
-With control flow an allocation lives from its first use up to its `memref.dealloc` in the same block. What a loop uses that was
-allocated outside lives as long as the loop, what an iteration allocates and frees has one place in all of them, and the ways of a
-branch share theirs, since their numbers are different. An allocation that is freed elsewhere, by a condition or by nobody, or
-whose size is known only when it runs, is of the `heap`: nothing is planned for it. One whose size is known only then, but has a
-limit that is known before (`arith.minsi`), is planned at the limit.
+With control flow an allocation lives from its first use up to its `memref.dealloc` in the same block, and an argument from its
+first use to the end, or all the time in a function of several blocks. What a loop uses that was allocated outside lives as long
+as the loop, what an iteration allocates and frees has one place in all of them, and the ways of a branch share theirs, since
+their numbers are different. An allocation that is freed elsewhere, by a condition or by nobody, or whose size is known only when
+it runs, is of the `heap`: nothing is planned for it. One whose size is known only then, but has a limit that is known before
+(`arith.minsi`), is planned at the limit.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class BufferUse:
         lower, upper: the live range, half-open in op numbers; equal when nothing touches the buffer.
         bytes: the size; an expression when it is dynamic.
         shape: the sizes of its dimensions, or what these never exceed; 0 where no limit is known, empty for `heap`.
-        users: numbers of the ops that touch it, in order; of a function without control flow.
+        users: numbers of the ops that touch it, in order; with control flow of allocations alone.
     """
 
     base: ir.Value
@@ -134,18 +135,27 @@ class _Bases:
             lower, upper = (users[0], users[-1] + 1) if users else (0, 0)
             return BufferUse(buffer.value, kind, lower, upper, size, most, users)
         if kind == "argument":
-            return BufferUse(buffer.value, kind, 0, len(self._ops), size, most, ())
+            return BufferUse(buffer.value, kind, self._first(buffer), len(self._ops), size, most, ())
         number = self._numbers[buffer.producer]
         if kind == "global":
             return BufferUse(buffer.value, kind, number, number + 1, size, most, ())
         lifetime = self._lifetime(buffer)
         if lifetime is None or (is_opaque(size) and None in limits):
             return BufferUse(buffer.value, "heap", 0, 0, 0, (), ())
-        return BufferUse(buffer.value, kind, *lifetime, product([*most, element]), most, ())
+        return BufferUse(buffer.value, kind, *lifetime, product([*most, element]), most, self._touching(buffer))
 
     def _touching(self, buffer: BufferValue) -> tuple[int, ...]:
         users = self._users[buffer.number]
         return tuple(sorted({self._numbers[op] for op in users if self._program.ops[op].name not in _UNTOUCHING}))
+
+    def _first(self, buffer: BufferValue) -> int:
+        """The first op of the function that touches an argument or has one inside that does; 0 if it has several blocks."""
+        program = self._program
+        if len(program.function.regions[0].blocks) != 1:
+            return 0
+        users = (user for user in self._users[buffer.number] if program.ops[user].name not in _UNTOUCHING)
+        tops = (program.within(user, buffer.block) for user in users)
+        return min((self._numbers[top] for top in tops if top is not None), default=0)
 
     def _lifetime(self, buffer: BufferValue) -> tuple[int, int] | None:
         """From the first use of an allocation to its deallocation; None if that is not in its block."""

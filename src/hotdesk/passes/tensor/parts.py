@@ -1,4 +1,7 @@
-"""Does operations in parts as `analysis.order.splitting` and `spans` there say: slices of operands, insertions of results."""
+"""Does operations in parts as `analysis.order.splitting` and `spans` there say: slices of operands, insertions of results.
+
+Equal parts one behind the other may become a loop over them, which carries what they make.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,22 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import Axis, read_loops
-from hotdesk.analysis.order.spans import Span, SplitPart
+from hotdesk.analysis.order.spans import EqualParts, Span, SplitPart, equal_parts
 from hotdesk.analysis.order.splitting import Split, SplitOp
-from hotdesk.ir.building import create, dynamic_dims, integers
+from hotdesk.ir.building import create, dynamic_dims, index_constant, integers
 from hotdesk.ir.types import shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import defining_op, int_array
 
 _PADDINGS = {"tensor.pad": ("static_low", "static_high")}
 
 
-def do_in_parts(split: Split, parts: Sequence[SplitPart], over: Mapping[ir.Value, ir.Value] | None = None) -> None:
+def do_in_parts(
+    split: Split, parts: Sequence[SplitPart], over: Mapping[ir.Value, ir.Value] | None = None, unrolled: int = 0
+) -> None:
     """Does each part in front of the last of the operations, and erases them.
 
     `over` says of results which operand they are put over: each part takes its slice of what the one before has left, writes over
-    it, and puts it back.
+    it, and puts it back. More than `unrolled` equal parts one behind the other become a loop; 0 for never.
     """
     last, over = split.ops[-1].operation, over or {}
     whole: dict[ir.Value, ir.Value] = {
@@ -30,19 +35,37 @@ def do_in_parts(split: Split, parts: Sequence[SplitPart], over: Mapping[ir.Value
         else create("tensor.empty", _known_dims(value, last), [value.type], before=last).results[0]
         for value in split.outputs
     }
-    axes: dict[ir.Value, Axis] = {}
-    for op in split.ops:
-        axes.update(zip(op.operation.results, op.results, strict=True))
-    for part in parts:
-        making = _Making(part, last, {value: (over[value], whole[value]) for value in over})
-        for op in split.ops:
-            making.make(op)
-        for value in split.outputs:
-            whole[value] = _insert(making.made[value], whole[value], axes[value], part.made[value], last)
+    for equal in equal_parts(split, parts):
+        if unrolled and len(equal.parts) > unrolled:
+            whole = _in_loop(split, equal, whole, over, last)
+        else:
+            for part in equal.parts:
+                whole = _Making(split, EqualParts((part,)), last, over, whole).inserted()
     for value, together in whole.items():
         value.replace_all_uses_with(together)
     for op in reversed(split.ops):
         op.operation.erase()
+
+
+def _in_loop(
+    split: Split,
+    equal: EqualParts,
+    whole: Mapping[ir.Value, ir.Value],
+    over: Mapping[ir.Value, ir.Value],
+    before: ir.Operation,
+) -> dict[ir.Value, ir.Value]:
+    """Equal parts as a loop that carries the results they are put together in."""
+    bounds = [index_constant(each, before) for each in (0, len(equal.parts), 1)]
+    types = [value.type for value in whole.values()]
+    loop = create("scf.for", [*bounds, *whole.values()], types, regions=1, before=before)
+    kinds = [ir.IndexType.get(), *types]
+    turn, *carried = loop.regions[0].blocks.append(*kinds, arg_locs=[before.location] * len(kinds)).arguments
+    with ir.InsertionPoint(loop.regions[0].blocks[0]), before.location:
+        end = ir.Operation.create("scf.yield", operands=carried).operation
+    making = _Making(split, equal, end, over, dict(zip(whole, carried, strict=True)), turn)
+    for number, value in enumerate(making.inserted().values()):
+        end.operands[number] = value
+    return dict(zip(whole, loop.results, strict=True))
 
 
 def _known_dims(value: ir.Value, before: ir.Operation) -> list[ir.Value]:
@@ -56,24 +79,43 @@ def _known_dims(value: ir.Value, before: ir.Operation) -> list[ir.Value]:
 
 @dataclass(slots=True)
 class _Making:
-    """One part being made, in front of `before`.
+    """One part being made, in front of `before`, or one of equal parts: that of iteration `turn` of a loop.
 
-    `over` are, for results that are put over an operand, the operand and what the parts before have made of it.
+    `over` are, for results that are put over an operand, that operand; `whole` is what the parts before have made of results.
     """
 
-    part: SplitPart
+    split: Split
+    equal: EqualParts
     before: ir.Operation
-    over: Mapping[ir.Value, tuple[ir.Value, ir.Value]]
+    over: Mapping[ir.Value, ir.Value]
+    whole: Mapping[ir.Value, ir.Value]
+    turn: ir.Value | None = None
     made: dict[ir.Value, ir.Value] = field(default_factory=dict[ir.Value, ir.Value])
-    _slices: dict[tuple[ir.Value, int, Span], ir.Value] = field(
-        default_factory=dict[tuple[ir.Value, int, Span], ir.Value]
+    _slices: dict[tuple[ir.Value, int, Span, int], ir.Value] = field(
+        default_factory=dict[tuple[ir.Value, int, Span, int], ir.Value]
     )
+    _places: dict[tuple[int, int], ir.Value] = field(default_factory=dict[tuple[int, int], ir.Value])
+
+    @property
+    def part(self) -> SplitPart:
+        return self.equal.first
+
+    def inserted(self) -> dict[ir.Value, ir.Value]:
+        """Does all operations for this part, and inserts what it makes of results into what there is of them."""
+        axes: dict[ir.Value, Axis] = {}
+        for op in self.split.ops:
+            self.make(op)
+            axes.update(zip(op.operation.results, op.results, strict=True))
+        return {
+            value: _insert(self.made[value], whole, axes[value].dim, self._made_at(value), self.before)
+            for value, whole in self.whole.items()
+        }
 
     def make(self, op: SplitOp) -> None:
         """Does an operation for this part."""
         over = self._over(op)
         operands = [
-            over[i] if i in over else value if axis is None else self._operand(value, axis.dim, self.part.read(op, i))
+            over[i] if i in over else value if axis is None else self._operand(op, i, axis.dim)
             for i, (value, axis) in enumerate(zip(op.operation.operands, op.operands, strict=True))
         ]
         made = zip(op.operation.results, op.results, strict=True)
@@ -103,28 +145,49 @@ class _Making:
         for number, (result, axis) in enumerate(zip(op.operation.results, op.results, strict=True)):
             if result not in self.over or loops is None:
                 continue
-            over, now = self.over[result]
-            span = self.part.made[result]
-            piece = _slice(now, _part_type(result, axis.dim, span), axis.dim, span[0], self.before)
+            over, now = self.over[result], self.whole[result]
+            kind = _part_type(result, axis.dim, self.part.made[result])
+            piece = _slice(now, kind, axis.dim, self._made_at(result), self.before)
             places = (
                 i for i, operand in enumerate(op.operation.operands) if operand == over or i == loops.inits[number]
             )
             found.update(dict.fromkeys(places, piece))
         return found
 
-    def _operand(self, value: ir.Value, dim: int, span: Span) -> ir.Value:
-        """Some elements of an operand, of this part of it if there is one."""
+    def _operand(self, op: SplitOp, operand: int, dim: int) -> ir.Value:
+        """What an operation needs of an operand, from this part of it if there is one."""
+        value, span, step = (
+            op.operation.operands[operand],
+            self.part.read(op, operand),
+            self.equal.read_step(op, operand),
+        )
         here = self.part.made.get(value)
         if here == span:
             return self.made[value]
-        key = value, dim, span
+        key = value, dim, span, step
         if key not in self._slices:
-            kind = _part_type(value, dim, span)
-            if here is None:
-                self._slices[key] = _slice(value, kind, dim, span[0], self.before)
+            kind, maker = _part_type(value, dim, span), defining_op(value)
+            if maker is not None and maker.name == "tensor.empty":
+                self._slices[key] = create("tensor.empty", list(maker.operands), [kind], before=self.before).results[0]
+            elif here is None:
+                self._slices[key] = _slice(value, kind, dim, self._at(span[0], step), self.before)
             else:
                 self._slices[key] = _slice(self.made[value], kind, dim, span[0] - here[0], self.before)
         return self._slices[key]
+
+    def _made_at(self, value: ir.Value) -> int | ir.Value:
+        """Where what this part makes of a result begins."""
+        return self._at(self.part.made[value][0], self.equal.made_step(value))
+
+    def _at(self, first: int, step: int) -> int | ir.Value:
+        """The place of this part where that of the first is `first` and the next lies `step` behind it."""
+        if self.turn is None or not step:
+            return first
+        if (first, step) not in self._places:
+            name, value, by = ("arith.addi", self._at(0, step), first) if first else ("arith.muli", self.turn, step)
+            operands = [cast(ir.Value, value), index_constant(by, self.before)]
+            self._places[first, step] = create(name, operands, [ir.IndexType.get()], before=self.before).results[0]
+        return self._places[first, step]
 
     def _changed(self, op: SplitOp) -> dict[str, ir.Attribute]:
         """The attributes that say sizes or paddings."""
@@ -156,24 +219,32 @@ def _part_type(value: ir.Value, dim: int, span: Span) -> ir.RankedTensorType:
     return tensor_with(sizes, value.type)
 
 
-def _slice(value: ir.Value, kind: ir.RankedTensorType, dim: int, first: int, before: ir.Operation) -> ir.Value:
-    maker = defining_op(value)
-    if maker is not None and maker.name == "tensor.empty":
-        return create("tensor.empty", list(maker.operands), [kind], before=before).results[0]
-    dynamic = dynamic_dims(value, before)
-    attributes = _window(shape_of(kind), dim, first, [1, 0, len(dynamic), 0])
-    return create("tensor.extract_slice", [value, *dynamic], [kind], attributes, before=before).results[0]
+def _slice(
+    value: ir.Value, kind: ir.RankedTensorType, dim: int, first: int | ir.Value, before: ir.Operation
+) -> ir.Value:
+    offsets, dynamic = _offsets(first), dynamic_dims(value, before)
+    attributes = _window(shape_of(kind), dim, first, [1, len(offsets), len(dynamic), 0])
+    return create("tensor.extract_slice", [value, *offsets, *dynamic], [kind], attributes, before=before).results[0]
 
 
-def _insert(part: ir.Value, whole: ir.Value, axis: Axis, span: Span, before: ir.Operation) -> ir.Value:
-    dynamic = dynamic_dims(part, before)
-    attributes = _window(shape_of(part.type), axis.dim, span[0], [1, 1, 0, len(dynamic), 0])
-    return create("tensor.insert_slice", [part, whole, *dynamic], [whole.type], attributes, before=before).results[0]
+def _insert(part: ir.Value, whole: ir.Value, dim: int, first: int | ir.Value, before: ir.Operation) -> ir.Value:
+    offsets, dynamic = _offsets(first), dynamic_dims(part, before)
+    attributes = _window(shape_of(part.type), dim, first, [1, 1, len(offsets), len(dynamic), 0])
+    operands = [part, whole, *offsets, *dynamic]
+    return create("tensor.insert_slice", operands, [whole.type], attributes, before=before).results[0]
 
 
-def _window(sizes: Sequence[int | None], dim: int, first: int, segments: Sequence[int]) -> dict[str, ir.Attribute]:
+def _offsets(first: int | ir.Value) -> list[ir.Value]:
+    return [] if isinstance(first, int) else [first]
+
+
+def _window(
+    sizes: Sequence[int | None], dim: int, first: int | ir.Value, segments: Sequence[int]
+) -> dict[str, ir.Attribute]:
+    offsets: list[int | None] = [0] * len(sizes)
+    offsets[dim] = first if isinstance(first, int) else None
     return {
-        "static_offsets": integers([first if each == dim else 0 for each in range(len(sizes))]),
+        "static_offsets": integers(static_entries(offsets)),
         "static_sizes": integers(static_entries(sizes)),
         "static_strides": integers([1] * len(sizes)),
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get(list(segments)),

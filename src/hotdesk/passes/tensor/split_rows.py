@@ -13,6 +13,17 @@ Each operation does the same work in several goes; only rows that the windows of
                                  %r0 = conv 3x3 (%h0)                        %r1 = conv 3x3 (%h1)
                                  %s0 = insert_slice %r0 into %e[0] [4]       %r = insert_slice %r1 into %s0[4] [4]
 
+More than `unrolled` parts one behind the other that are equal but for where they lie become a loop; those at the ends, which are
+padded, stay in front of it and behind:
+
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %s0) {
+      %o = muli %i, %c2
+      %xi = extract_slice %x[%o] [2]
+      %hi = wide(%xi)
+      %ri = narrow(%hi)
+      yield (insert_slice %ri into %s[%o])
+    }
+
 `hotdesk-eliminate-empty-tensors` goes behind it, so that parts of results are computed where they belong; parts of what is read
 are views.
 """
@@ -49,6 +60,7 @@ class SplitRows(Pass):
         dim: the dimension of the result to split. -1 stands for the first that can be.
         assumed_size: what a size that is not known counts as, in elements; only dimensions of known size are split.
         large: bytes from which on values beside are split as well. -1 stands for a quarter of the value.
+        unrolled: how many equal parts one behind the other are written out; more are a loop. 0 stands for all.
     """
 
     name: ClassVar[str] = "hotdesk-split-rows"
@@ -59,6 +71,7 @@ class SplitRows(Pass):
     only: int = -1
     dim: int = -1
     large: int = -1
+    unrolled: int = 4
     assumed_size: int = 256
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
@@ -82,7 +95,7 @@ class SplitRows(Pass):
                     split, parts = found
                     decisions.append(_decision(op, size, split, parts))
                     line.gone.update(each.number for each in split.ops)
-                    do_in_parts(split, parts)
+                    do_in_parts(split, parts, unrolled=self.unrolled)
                     break
         for number, op in enumerate(line.ops):
             if number not in line.gone and op.name == "tensor.empty" and next(iter(op.results[0].uses), None) is None:

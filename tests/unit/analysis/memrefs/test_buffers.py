@@ -141,6 +141,29 @@ def test_a_loop_is_in_use_of_what_it_uses() -> None:
     assert [(b.kind, b.lower, b.upper) for b in found] == [("alloc", 5, 11), ("alloc", 4, 12), ("alloc", 7, 8)]
 
 
+def test_with_a_loop_an_argument_is_in_use_from_what_touches_it_first() -> None:
+    loop = """scf.for %i = %c0 to %n step %c1 {
+          %v = memref.subview %m[%i] [4] [1] : memref<64xf32> to memref<4xf32, strided<[1], offset: ?>>
+          linalg.map { math.exp } ins(%a : memref<4xf32>) outs(%v : memref<4xf32, strided<[1], offset: ?>>)
+        }"""
+    text = f"""
+      func.func @f(%n: index, %a: memref<4xf32>, %m: memref<64xf32>, %r: memref<64xf32>, %o: memref<4xf32>) {{
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        {loop}
+        memref.copy %m, %r : memref<64xf32> to memref<64xf32>
+        return
+      }}"""
+    assert [(b.kind, b.lower, b.upper) for b in buffers(text)] == [
+        ("argument", 2, 8),
+        ("argument", 2, 8),
+        ("argument", 6, 8),
+        ("argument", 0, 8),
+    ]
+    blocks = text.replace("memref.copy", "cf.br ^end\n^end:\n memref.copy")
+    assert [(b.lower, b.upper) for b in buffers(blocks)] == [(0, 9)] * 4
+
+
 def test_the_ways_of_a_branch_have_numbers_of_their_own() -> None:
     way = """%x = memref.alloc() : memref<4xf32>
           linalg.map { math.exp } ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
