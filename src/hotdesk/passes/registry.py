@@ -20,6 +20,7 @@ from hotdesk.passes.base import Pass
 
 GROUP = "hotdesk.passes"
 BUILT_IN: Mapping[str, str] = {
+    "hotdesk-snapshot-tensors": "hotdesk.passes.tensor.snapshots:SnapshotTensors",
     "hotdesk-normalize-named-ops": "hotdesk.passes.tensor.named_ops:NormalizeNamedOps",
     "hotdesk-erase-dead": "hotdesk.passes.tensor.dead_code:EraseDead",
     "hotdesk-reshapes-as-views": "hotdesk.passes.tensor.reshapes:ReshapesAsViews",

@@ -12,7 +12,8 @@ A producer and a consumer, generic or named linalg ops, become one `linalg.gener
    (`multiple-readers`);
 7. both stand in one block, so that nothing is computed more often than before (`different-block`);
 8. the sizes of all loops are known without the value (`loop-size-lost`);
-9. the consumer is no contraction, convolution or pooling by name: kernels know it by that (`not-elementwise`).
+9. the consumer is no contraction, convolution or pooling by name: kernels know it by that (`not-elementwise`);
+10. nothing in between writes memory that the producer reads as a tensor, by `bufferization.to_tensor` (`touched-between`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.memrefs.tensors_of_memory import write_between
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref
@@ -71,6 +73,8 @@ def find_fusion(consumer: Generic, operand: int, sizes: SymbolicSizes) -> Fusion
         return _refused(value, sizes, Reason.NOT_A_PERMUTATION, producer.op, consumer.op)
     if producer.op.block != consumer.op.block:
         return _refused(value, sizes, Reason.DIFFERENT_BLOCK, producer.op, consumer.op)
+    if (writer := write_between(producer.op, consumer.op)) is not None:
+        return _refused(value, sizes, Reason.TOUCHED_BETWEEN, writer, consumer.op)
     alike = [
         i
         for i in range(consumer.inputs)

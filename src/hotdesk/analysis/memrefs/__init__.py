@@ -2,5 +2,5 @@
 
 Read in this order: `buffer_program` (the record), `buffer_reading`, `origins` (which memory a memref may be), `memref_views` and
 `aliasing` (what two memrefs have in common), `memory_effects`; then `hidden_memory`, `unknown_memory` and `asynchronous`, for
-what is not plain to see.
+what is not plain to see, and `tensors_of_memory`, for functions on tensors and memrefs.
 """

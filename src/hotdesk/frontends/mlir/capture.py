@@ -19,7 +19,6 @@ from hotdesk.frontends.mlir.lowering import inline_calls, lower, refuse_what_is_
 from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
 from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read
 from hotdesk.frontends.mlir.sizes import size_checks
-from hotdesk.frontends.mlir.snapshots import take_snapshots
 from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.context import entered, verify
 from hotdesk.ir.functions import single_exit
@@ -27,6 +26,7 @@ from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_any_tensor
 from hotdesk.ir.walking import defined_functions, main_function, nested_ops, symbol_name
 from hotdesk.passes.tensor.guard_indices import GuardIndices
+from hotdesk.passes.tensor.snapshots import take_snapshots
 
 
 def capture(given: Given, entry: str | None = None) -> Captured:

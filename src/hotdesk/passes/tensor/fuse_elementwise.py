@@ -3,7 +3,7 @@
     %a = linalg.exp ins(%x) outs(%e)
     %r = linalg.add ins(%a, %y) outs(%d)     ->     %r = linalg.generic ins(%x, %y) outs(%d) { add(exp(x), y) }
 
-Legal iff rules 1 to 9 of `analysis.fusion.elementwise` hold. A producer that is free to compute again goes into each of its
+Legal iff rules 1 to 10 of `analysis.fusion.elementwise` hold. A producer that is free to compute again goes into each of its
 readers; every other one has a single reader. A value that stays in memory is reported with the reason.
 """
 
@@ -38,6 +38,7 @@ class FuseElementwise(Pass):
         Reason.NOT_ELEMENTWISE,
         Reason.NOT_PURE_TENSORS,
         Reason.PRODUCER_REDUCES,
+        Reason.TOUCHED_BETWEEN,
         Reason.UNRANKED_TENSOR,
     )
 

@@ -1,18 +1,17 @@
-"""Tensors of memory that is written later: made of a copy, taken where the tensor is made.
+"""Tensors of memory (`bufferization.to_tensor`): which of them would be read behind a write.
 
-    %t = bufferization.to_tensor %m restrict      ->    %c = memref.alloc(); memref.copy %m, %c
-    memref.store %v, %m[%i]                             %t = bufferization.to_tensor %c restrict
-    %r = linalg.exp ins(%t)                             memref.store %v, %m[%i]; %r = linalg.exp ins(%t)
+    %t = bufferization.to_tensor %m restrict
+    memref.store %v, %m[%i]
+    %r = linalg.exp ins(%t)                      reads what was stored
 
-To the passes on tensors `bufferization.to_tensor` is a value like any other: they compute later what is made of it, or take one
-for another of the same memory. So it must be the memory itself only where nobody could tell the difference. It is left iff
+To the passes on tensors such a tensor is a value like any other: they compute later what is made of it, or take one for another
+of the same memory. So it may be the memory itself only where nobody could tell the difference. It is left iff
 
 1. nothing that may write the memory stands in front of an op that is computed from it, directly or through others, or it is not
    promised its memory alone (`restrict`), so that bufferization copies it where it stands;
 2. nothing has written the memory since another tensor was made of it.
 
-Ops are in the order of the text, what is in a loop and around it at any time of it. Memory of another argument or allocation is
-other memory.
+Ops are in the order of the text, what is in a loop and around it at any time of it. Memory of another allocation is other memory.
 """
 
 from __future__ import annotations
@@ -23,14 +22,13 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.memory_effects import effects_of
-from hotdesk.ir.building import alloc, create, dynamic_dims
-from hotdesk.ir.types import is_memref, memref_with, shape_of
-from hotdesk.ir.walking import defining_op, entry_block, is_loop_or_branch, ops_outside_payloads
+from hotdesk.ir.types import is_memref
+from hotdesk.ir.walking import defining_op, entry_block, is_loop_or_branch, nested_ops, ops_outside_payloads
 from hotdesk.models.memref import VIEWS, view_source
 from hotdesk.models.new_memory import ALLOC
 from hotdesk.program.op_ranges import between
 
-_TO_TENSOR = "bufferization.to_tensor"
+TO_TENSOR = "bufferization.to_tensor"
 _SHOWN = (
     *(f"tensor.{name}" for name in ("cast", "extract_slice", "expand_shape", "collapse_shape", "reshape")),
     "arith.select",
@@ -39,26 +37,35 @@ _SHOWN = (
 _LOOPS = ("scf.for", "scf.while", "scf.forall", "scf.parallel", "affine.for", "affine.parallel")
 
 
-def take_snapshots(function: ir.Operation, *, arguments_apart: bool) -> None:
-    """Makes tensors of memory that is written later tensors of a copy.
+def read_behind_writes(function: ir.Operation, *, arguments_apart: bool) -> list[ir.Operation]:
+    """The `to_tensor` of a function that have to be copies.
 
     `arguments_apart` says whether no two arguments share memory.
     """
     ops = ops_outside_payloads(function)
-    if any(op.name == _TO_TENSOR for op in ops):
-        arguments = set(entry_block(function).arguments) if arguments_apart else set[ir.Value]()
-        for op in _Snapshots(function, ops, arguments).wanted():
-            _copy(op)
+    return _Function(function, ops, apart=arguments_apart).found() if any(op.name == TO_TENSOR for op in ops) else []
 
 
-def _copy(op: ir.Operation) -> None:
-    with op.location:
-        source, promises = op.operands[0], {name: ir.UnitAttr.get() for name in ("restrict", "writable")}
-        copied = alloc(memref_with(shape_of(source.type), source.type), dynamic_dims(source, op), op)
-        create("memref.copy", [source, copied], [], before=op)
-        new = create(_TO_TENSOR, [copied], [op.results[0].type], promises, before=op)
-    op.results[0].replace_all_uses_with(new.results[0])
-    op.erase()
+def write_between(first: ir.Operation, last: ir.Operation) -> ir.Operation | None:
+    """What writes, between two ops of a block, memory that the first one reads as a tensor."""
+    made = [op for value in first.operands if (op := _made_of_memory(value)) is not None]
+    if not made:
+        return None
+    shown = {_root(op.operands[0], apart=False) for op in made}
+    ops = [op.operation for op in first.block.operations]
+    for op in ops[ops.index(first) + 1 : ops.index(last)]:
+        written = {_root(value, apart=False) for each in (op, *nested_ops(op)) for value in _written(each)}
+        if written and (None in shown | written or not written.isdisjoint(shown)):
+            return op
+    return None
+
+
+def _made_of_memory(value: ir.Value) -> ir.Operation | None:
+    """The `to_tensor` that a tensor shows, as it is or by a view."""
+    op = defining_op(value)
+    while op is not None and op.name in _SHOWN[:-1]:
+        op = defining_op(op.operands[0])
+    return op if op is not None and op.name == TO_TENSOR else None
 
 
 class _ByMemory:
@@ -76,18 +83,18 @@ class _ByMemory:
         return [self._all] if root is None else [self._known[each] for each in (root, None) if each in self._known]
 
 
-class _Snapshots:
-    def __init__(self, function: ir.Operation, ops: Sequence[ir.Operation], arguments: AbstractSet[ir.Value]) -> None:
-        self._arguments = arguments
+class _Function:
+    def __init__(self, function: ir.Operation, ops: Sequence[ir.Operation], *, apart: bool) -> None:
+        self._apart = apart
         self._ops = ops
         self._numbers = {op: number for number, op in enumerate(ops)}
         self._ends = {list(block.operations)[-1].operation for block in dict.fromkeys(op.block for op in ops)}
-        self._made = [op for op in ops if op.name == _TO_TENSOR]
-        self._tensors = _ByMemory((self._numbers[op], self._root(op.operands[0])) for op in self._made)
-        self._writes = _ByMemory((number, self._root(v)) for number, op in enumerate(ops) for v in _written(op))
+        self._made = [op for op in ops if op.name == TO_TENSOR]
+        self._tensors = _ByMemory((self._numbers[op], _root(op.operands[0], apart=apart)) for op in self._made)
+        self._writes = _ByMemory((number, _root(v, apart=apart)) for number, op in enumerate(ops) for v in _written(op))
         self._is_blocks = len(function.regions[0].blocks) > 1
 
-    def wanted(self) -> list[ir.Operation]:
+    def found(self) -> list[ir.Operation]:
         """The ops that have to be copies."""
         return [
             op
@@ -97,7 +104,7 @@ class _Snapshots:
 
     def _is_written_in_front(self, op: ir.Operation) -> bool:
         """Rule 1."""
-        writes = self._writes.of(self._root(op.operands[0]))
+        writes = self._writes.of(_root(op.operands[0], apart=self._apart))
         if not writes or self._is_blocks:
             return bool(writes)
         computed, carried = self._computed_from(op)
@@ -111,7 +118,7 @@ class _Snapshots:
 
     def _is_written_since_another(self, op: ir.Operation) -> bool:
         """Rule 2."""
-        root, end = self._root(op.operands[0]), self._numbers[op]
+        root, end = _root(op.operands[0], apart=self._apart), self._numbers[op]
         tensors, writes = self._tensors.of(root), self._writes.of(root)
         begin = min((each[0] for each in tensors), default=end)
         if begin >= end or not writes or self._is_blocks:
@@ -158,18 +165,21 @@ class _Snapshots:
                 seen.update(further)
         return list(found), carried
 
-    def _root(self, memref: ir.Value) -> ir.Value | None:
+
+def _root(memref: ir.Value, *, apart: bool) -> ir.Value | None:
+    """The allocation or argument whose memory this is; None where it may be any, as that of arguments that are not `apart`."""
+    op = defining_op(memref)
+    while op is not None and op.name in VIEWS:
+        memref = op.operands[view_source(op.name, int(cast(Any, memref).result_number)) or 0]
         op = defining_op(memref)
-        while op is not None and op.name in VIEWS:
-            memref = op.operands[view_source(op.name, int(cast(Any, memref).result_number)) or 0]
-            op = defining_op(memref)
-        if op is None:
-            return memref if memref in self._arguments else None
-        return memref if op.name in (ALLOC, "memref.alloca", "memref.get_global", "bufferization.to_buffer") else None
+    if op is None:
+        block = cast(ir.Block, memref.owner)
+        return memref if apart and block == entry_block(block.owner.operation) else None
+    return memref if op.name in (ALLOC, "memref.alloca", "memref.get_global", "bufferization.to_buffer") else None
 
 
 def _written(op: ir.Operation) -> list[ir.Value]:
-    if is_loop_or_branch(op) or op.name == _TO_TENSOR or op.name in VIEWS:
+    if is_loop_or_branch(op) or op.name == TO_TENSOR or op.name in VIEWS:
         return []
     effects = effects_of(op)
     return [value for value in op.operands if is_memref(value.type)] if effects is None else list(effects.writes)

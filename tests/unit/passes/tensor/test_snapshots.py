@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import hotdesk
+from hotdesk.ir.context import entered
+from hotdesk.passes.textual import parse_pipeline
+from tests.unit.parsing import parse
 
 T, M = "tensor<4xf32>", "memref<4xf32>"
 
@@ -120,3 +125,26 @@ def test_what_is_read_is_what_was_there(name: str) -> None:
         m[:] = X
         np.testing.assert_allclose(compiled(m, 7.0), expected, rtol=1e-6)
     assert compiled.ir("capture").count("memref.copy") - body.count("memref.copy") == copies
+
+
+def bufferized(body: str, passes: str) -> np.ndarray[Any, Any]:
+    """What a program returns for X and the number 7, in memory that the caller gives it."""
+    module = parse(program(body))
+    with entered(module.operation):
+        parse_pipeline(f"builtin.module({passes},hotdesk-one-shot-bufferize)").run(module)
+    m, result = X.copy(), np.zeros_like(X)
+    hotdesk.compile(str(module))(m, 7.0, result)
+    return result
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_passes_by_hand_behind_the_pass(name: str) -> None:
+    body, expected, _ = CASES[name]
+    found = bufferized(body, "hotdesk-snapshot-tensors,hotdesk-fuse-elementwise,canonicalize,cse")
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["read in front of it, and fused behind it", "all in front of it"])
+def test_fusion_by_hand_keeps_to_its_side_of_a_write(name: str) -> None:
+    body, expected, _ = CASES[name]
+    np.testing.assert_allclose(bufferized(body, "hotdesk-fuse-elementwise"), expected, rtol=1e-6)
