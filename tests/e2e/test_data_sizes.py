@@ -389,3 +389,40 @@ def test_a_variance_of_what_is_empty_is_not_a_number() -> None:
     rows = hotdesk.compile(Call(lambda x: x.var(0)), (X,), dynamic_shapes=(({0: torch.export.Dim("rows", min=0)},),))
     for size in (0, 1, 5):
         close(rows(random(size, 4)), random(size, 4).var(0))
+
+
+def moved_part(x: torch.Tensor, begin: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y.narrow(1, begin.item(), 2).add_(1)  # type: ignore[arg-type]
+    return y
+
+
+ROW = random(6)
+PARTS: dict[str, tuple[Callable[..., Any], torch.Tensor, list[Any]]] = {
+    "tensor_split": (lambda x, at: torch.tensor_split(x, at), ROW, [[1, 4], [0, 6], [-2, 2], [4, 1], [9, 12]]),
+    "tensor_split of columns": (lambda x, at: torch.tensor_split(x, at, dim=-1), X, [[1], [-3], [4]]),
+    "slice": (lambda x, at: x[at[0].item() : at[1].item()] * 2, ROW, [[1, 3], [3, 1], [-4, -1], [2, 9]]),
+    "narrow": (lambda x, begin: x.narrow(0, begin.item(), 2) * 2, ROW, [3, 0, 4, -2, -6]),
+    "narrow of columns": (lambda x, begin: x.narrow(-1, begin.item(), 2) * 2, X, [0, 2, -2, -4]),
+    "narrow, in place": (moved_part, X, [0, 2, -2, -4]),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_that_begin_where_a_tensor_says(name: str) -> None:
+    function, x, places = PARTS[name]
+    program = hotdesk.compile(Call(function), (x, torch.tensor(places[0])))
+    for each in map(torch.tensor, places):
+        torch.testing.assert_close(list(program(x, each)), list(function(x, each)))
+
+
+@pytest.mark.parametrize("begin", [5, -1, -7])
+def test_a_part_that_is_not_there_is_an_error(begin: int) -> None:
+    program = hotdesk.compile(Call(PARTS["narrow"][0]), (ROW, torch.tensor(3)))
+    with pytest.raises(ExecutionError):
+        program(ROW, torch.tensor(begin))
+
+
+def test_a_refusal_names_the_op_whose_results_are_counted() -> None:
+    with pytest.raises(DataDependentShapeError, match="in op `aten.tensor_split"):
+        hotdesk.compile(Call(lambda x, sections: torch.tensor_split(x, sections)), (ROW, torch.tensor(3)))

@@ -32,7 +32,7 @@ from torch.utils import _pytree as pytree
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.torch.carried import carrier, restored
-from hotdesk.frontends.torch.cutting import Check, Maker, Replacement, SizeValues, expression_of
+from hotdesk.frontends.torch.cutting import Check, Maker, Replacement, SizeValues, expression_of, shape_expressions
 from hotdesk.frontends.torch.decompositions.counted import MASKS
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, store, tensor_at
 from hotdesk.frontends.torch.lines import node_line
@@ -60,6 +60,23 @@ def _symbols(values: Any) -> set[Any]:
     return found
 
 
+def forget_places(graph: torch.fx.Graph) -> None:
+    """Takes out where views begin in memory, with PyTorch's checks that it is nowhere in front of it: nothing else asks."""
+    for node in reversed(list(graph.nodes)):
+        asserted = node.args[0] if node.target is aten._assert_scalar.default else None
+        is_of_place = node.target is aten.sym_storage_offset.default or _compares_places(node)
+        if _compares_places(asserted) or (is_of_place and not node.users):
+            graph.erase_node(node)
+
+
+def _compares_places(node: Any) -> bool:
+    return (
+        isinstance(node, torch.fx.Node)
+        and node.target in _COMPARISONS
+        and all(each.target is aten.sym_storage_offset.default for each in node.all_input_nodes)
+    )
+
+
 def settle_selections(graph: torch.fx.Graph) -> None:
     """Selections by masks become selections by the places of what is true."""
     for node in list(graph.nodes):
@@ -67,6 +84,8 @@ def settle_selections(graph: torch.fx.Graph) -> None:
             _settle_masked_select(node)
         elif node.target is torch.ops.prims.amax.default:
             node.target = aten.amax.default
+        elif node.target in _SLICES and any(_is_by_cases(each.meta["val"]) for each in node.all_input_nodes):
+            _settle_narrow(node)
     for node in list(graph.nodes):
         if node.target is aten.index.Tensor:
             _settle_masks(node)
@@ -87,6 +106,33 @@ def _settle_masked_select(node: torch.fx.Node) -> None:
             for each in given
         ]
         made = node.graph.call_function(aten.index.Tensor, (wide[0], [wide[1]]))
+    made.meta.update(node.meta)
+    node.replace_all_uses_with(made)
+    node.graph.erase_node(node)
+
+
+def _is_by_cases(value: Any) -> bool:
+    return isinstance(value, torch.SymInt) and bool(expression_of(value).has(_algebra.Piecewise))
+
+
+_SLICES = (aten.slice.Tensor, aten.slice_scatter.default)
+
+
+def _settle_narrow(node: torch.fx.Node) -> None:
+    """A part of known length that may begin at a negative number, which ends at one of two then: elements at places."""
+    tensor, *rest = cast("tuple[Any, ...]", node.args)
+    part = node if node.target is aten.slice.Tensor else rest.pop(0)
+    dim, start, _, *step = rest
+    length = shape_expressions(_value(part))[dim]
+    if not isinstance(length, int) or step not in ([], [1]):
+        return
+    with node.graph.inserting_before(node):
+        places = _put(node, aten.add.Scalar, _put(node, aten.arange.default, length), start)
+        places = _from_front(node, tensor, places, dim)
+        if part is node:
+            made = node.graph.call_function(aten.index_select.default, (tensor, dim, places))
+        else:
+            made = node.graph.call_function(aten.index_put.default, (tensor, [*[None] * dim, places], part))
     made.meta.update(node.meta)
     node.replace_all_uses_with(made)
     node.graph.erase_node(node)

@@ -25,7 +25,13 @@ from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, low
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
-from hotdesk.frontends.torch.data_sizes import data_maker, defined_symbols, settle_selections, take_size_checks
+from hotdesk.frontends.torch.data_sizes import (
+    data_maker,
+    defined_symbols,
+    forget_places,
+    settle_selections,
+    take_size_checks,
+)
 from hotdesk.frontends.torch.decompositions.replaced_functions import ReplacedFunctions
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames, dimension_names
@@ -161,6 +167,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     lowering_process.prepare()
     with _quietly(), refusals():
         exported = _decomposed(source.program)
+    forget_places(exported.graph)
     refuse_data_dependence(exported.graph, foreign=foreign)
     after_decompositions = time.perf_counter()
     if foreign:

@@ -71,15 +71,28 @@ def refusal(error: Exception, what: str, hint: str) -> HotdeskError:
     message = _essence(str(error)) or type(error).__name__
     where = user_line(error) or noted_line(str(error))
     if re.search(r"data.?dependent|unbacked|dynamic.?output.?shape", f"{type(error).__name__} {error}", re.IGNORECASE):
+        got = "one that is known only when the program runs" if re.search(r"\bz?uf?\d+\b", message) else message
+        op = _failing_op(error)
         return DataDependentShapeError(
             "a size or a branch depends on the values of a tensor",
             expected="sizes that follow from the sizes of the arguments",
-            got="one that is known only when the program runs" if re.search(r"\bz?uf?\d+\b", message) else message,
+            got=got if op is None or op in got else f"{got}, in op `{op}`",
             where=where,
             hint="Write it with `torch.where` or `torch.cond`, say what holds by `torch._check`, or keep that part outside "
             "the compiled model.",
         )
     return ExportError(what, got=f"{type(error).__name__}: {message}", where=where, hint=hint)
+
+
+def _failing_op(error: BaseException) -> str | None:
+    """The op that PyTorch was tracing as it raised an error: the outermost, which is the user's."""
+    traceback = error.__traceback__
+    while traceback is not None:
+        op = traceback.tb_frame.f_locals.get("func")
+        if isinstance(op, OpOverload):
+            return str(op)
+        traceback = traceback.tb_next
+    return None
 
 
 def _essence(message: str) -> str:
