@@ -90,7 +90,7 @@ def _failing_op(error: BaseException) -> str | None:
     while traceback is not None:
         op = traceback.tb_frame.f_locals.get("func")
         if isinstance(op, OpOverload):
-            return str(op)
+            return str(cast(object, op))
         traceback = traceback.tb_next
     return None
 
