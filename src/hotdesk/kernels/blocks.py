@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import LINE_BYTES, TILE_ARGUMENTS, Tile, group_length, tile_name
@@ -26,12 +27,14 @@ from hotdesk.kernels.text import Condition, Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 
 _WAY_BYTES = 4096  # rows a multiple of it apart share one set of the nearest cache, which has room for
-_FEW_ROWS = 6  # of them, and for what passes through
+_PASSING = 2  # as many of them as it has ways, less those for what passes through
+_ROWS_AT_ONCE = 8  # of b that are packed for all panels, so that what lies together in a row is read together
 _COLUMNS_AHEAD = 2  # groups of columns
 _STREAMED_ROWS, _STREAMED_PANELS = (
     64,
     2,
 )  # as many rows of a are done before more of b has come from memory; panels of a block
+_ROW_BYTES = 128  # of a panel, longer ones of which are as deep as these
 _SHORT = 64  # steps of k at a time where there is no scratch memory
 
 
@@ -85,13 +88,18 @@ def block_functions(machine: Machine, element: str) -> str:
 
 def depth(machine: Machine, element: str) -> int:
     """Steps of k for which a panel fits the nearest cache: half of one costs more passes over c than it saves of a panel."""
-    row = Tile.of(machine).vectors * machine.vector_bytes
-    return max(64, machine.l1_bytes // row // 8 * 8)
+    return _fitting(machine, Tile.of(machine).vectors * machine.vector_bytes)
+
+
+def _fitting(machine: Machine, row_bytes: int) -> int:
+    """Rows of so many bytes that fit the nearest cache, but not too few."""
+    return max(64, machine.l1_bytes // row_bytes // 8 * 8)
 
 
 def deepest(machine: Machine, element: str) -> int:
     """Steps of k of a block: so many that storing a tile, and adding to it, cost little. Panels come from the second cache."""
-    return 3 * depth(machine, element)
+    row = min(Tile.of(machine).vectors * machine.vector_bytes, _ROW_BYTES)
+    return 3 * _fitting(machine, row)
 
 
 def block_elements(machine: Machine, element: str) -> int:
@@ -122,7 +130,7 @@ def _sweep(machine: Machine, element: str) -> str:
     c, c_at, c_row, c_column = f.pointer("c"), f.number("c_at"), f.number("c_row"), f.number("c_column")
     columns, add = f.number("columns"), f.flag("add")
     size = machine.bytes_of(element)
-    for height, first, stop in _heights(f, m, Tile.of(machine).rows):
+    for height, first, stop in _heights(f, m, Tile.of(machine).height(f, columns)):
         with f.steps(first, stop, height) as i:
             a_here, c_here = f.add(a_at, f.mul(i, a_row)), f.add(c_at, f.mul(i, c_row))
             below = f.place(a, f.add(a_here, f.mul(height, a_row)), size)
@@ -149,10 +157,16 @@ def _blocks(machine: Machine, element: str) -> str:
         shape = _Blocking.of(f, n, k, f.both(f.equal(b.row, 1), f.at_least(_STREAMED_ROWS, m)))
         with f.steps(0, k, shape.deep) as p, f.steps(0, n, shape.wide) as j:
             deep, wide = f.minimum(shape.deep, f.sub(k, p)), f.minimum(shape.wide, f.sub(n, j))
-            with f.loop(0, wide, width) as q:
-                source, columns = b.moved(f, p, f.add(j, q)), f.minimum(width, f.sub(wide, q))
-                values = [deep, columns, *source.arguments, shape.memory.pointer, f.mul(q, deep)]
-                call(f, pack_name(element), PACK_ARGUMENTS, values)
+            rows_at_once = f.select(f.equal(b.column, 1), _ROWS_AT_ONCE, deep)
+            with f.steps(0, deep, rows_at_once) as first, f.loop(0, wide, width) as q:
+                source, columns = b.moved(f, f.add(p, first), f.add(j, q)), f.minimum(width, f.sub(wide, q))
+                rows, place = f.minimum(rows_at_once, f.sub(deep, first)), f.add(f.mul(q, deep), f.mul(first, width))
+                call(
+                    f,
+                    pack_name(element),
+                    PACK_ARGUMENTS,
+                    [rows, columns, *source.arguments, shape.memory.pointer, place],
+                )
             more = f.more(n, f.add(j, wide))  # columns, or else the first ones, deeper
             last_columns, over_at = f.select(more, 0, over), f.mul(deep, f.mul(f.ceildiv(wide, width), width))
             with f.loop(0, last_columns) as q, f.loop(0, deep) as each:
@@ -222,7 +236,8 @@ def _slabs(f: VectorBuilder, m: Index, a: Matrix, block: _Packed, c: Matrix, add
     tile = Tile.of(f.machine)
     width, size = tile.columns(f.machine, f.element), f.machine.bytes_of(f.element)
     collide = f.equal(f.mod(f.mul(a.row, size), _WAY_BYTES), 0)
-    for height, first, stop in _heights(f, m, f.select(collide, _FEW_ROWS, tile.rows)):
+    few = min(f.machine.l1_bytes // _WAY_BYTES - _PASSING, tile.rows)
+    for height, first, stop in _heights(f, m, f.select(collide, few, tile.height(f, block.wide))):
         with f.steps(first, stop, height) as i:
             here = a.moved(f, i, 0)
             with f.loop(0, block.wide, width) as q:
@@ -283,6 +298,8 @@ def _tiles(f: VectorBuilder, height: Index, columns: Index, values: Sequence[Ind
         def one(rows: int) -> None:
             call(f, tile_name(f.element, rows, vectors), TILE_ARGUMENTS, values)
 
-        f.switch(height, range(1, tile.rows + 1), one)
+        f.switch(height, range(1, tile.most_rows(vectors) + 1), one)
 
-    f.branch(f.at_least(tile.narrow * f.lanes, columns), lambda: of(tile.narrow), lambda: of(tile.vectors))
+    *narrower, widest = tile.widths
+    ways = [(f.at_least(vectors * f.lanes, columns), partial(of, vectors)) for vectors in narrower]
+    f.first_of(ways, lambda: of(widest))

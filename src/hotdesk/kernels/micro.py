@@ -25,29 +25,47 @@ LINE_BYTES = 64
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The tile that fills a machine's registers: `rows` times `vectors` sums, beside a row of b and an element of a."""
+    """The tiles that fill a machine's registers: `rows` times `vectors` sums, beside a row of b and an element of a.
+
+    Those on an edge may have fewer vectors, and then `narrow_rows` rows. The nearer the two are to each other, the fewer elements
+    are loaded for each sum.
+    """
 
     rows: int
     vectors: int
+    narrow_rows: int
 
     @classmethod
     def of(cls, machine: Machine) -> Tile:
         if machine.registers >= 32:
-            return cls(12, 2) if machine.vector_bytes > 16 else cls(6, 4)
-        return cls(6, 2)
+            return cls(9, 3, 12) if machine.vector_bytes > 16 else cls(6, 4, 6)
+        return cls(6, 2, 6)
 
     @property
     def narrow(self) -> int:
-        """Vectors of the tiles on an edge that half the columns are enough for."""
+        """Vectors of the narrowest tile; the width of each is a multiple."""
         return self.vectors // 2
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Vectors of every tile that there is a function for."""
+        return tuple(range(self.narrow, self.vectors + 1, self.narrow))
 
     @property
     def parts(self) -> tuple[tuple[int, int], ...]:
         """Rows and vectors of every tile that there is a function for."""
-        return tuple((rows, vectors) for vectors in (self.narrow, self.vectors) for rows in range(1, self.rows + 1))
+        return tuple((rows, vectors) for vectors in self.widths for rows in range(1, self.most_rows(vectors) + 1))
+
+    def most_rows(self, vectors: int) -> int:
+        """How many rows a tile of so many vectors may have."""
+        return self.rows if vectors == self.vectors else self.narrow_rows
 
     def columns(self, machine: Machine, element: str) -> int:
         return self.vectors * machine.lanes(element)
+
+    def height(self, f: VectorBuilder, columns: Index) -> Index:
+        """How many rows the tiles of so many columns may have."""
+        return f.select(f.at_least(self.widths[-2] * f.lanes, columns), self.narrow_rows, self.rows)
 
 
 def tile_name(element: str, rows: int, vectors: int) -> str:

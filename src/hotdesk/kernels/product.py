@@ -38,6 +38,7 @@ from hotdesk.kernels.vectors import VectorBuilder
 # vector, in a square that is transposed, or alone; and a dot product beside its multiplications.
 _SUM, _BY_ROWS, _BY_SQUARES, _ONE_BY_ONE, _APART, _AS_VECTOR, _IN_SQUARES, _ALONE = 16, 12, 6, 24, 16, 2, 8, 24
 _DOT = 256
+_IN_COLUMNS = 4  # sums in the time that reading a by columns adds to one, each of them on another page
 
 
 def product_name(element: str) -> str:
@@ -104,8 +105,8 @@ def _product(machine: Machine, element: str, tile: Tile) -> str:
         packed = f.mul(f.mul(columns, k), f.select(f.equal(right.column, 1), _BY_ROWS, gathered))
         apart = f.select(f.equal(result.row, 1), _IN_SQUARES, _ALONE) if machine.masks else _ALONE
         stored = f.mul(f.mul(rows, columns), f.select(f.equal(result.column, 1), _AS_VECTOR, apart))
-        together = f.either(f.equal(left.row, 1), f.equal(left.column, 1))
-        read = f.mul(f.mul(rows, k), f.select(together, 0, _APART))
+        by_columns = f.select(f.equal(left.row, 1), f.floordiv(sums, _IN_COLUMNS), f.mul(f.mul(rows, k), _APART))
+        read = f.select(f.equal(left.column, 1), 0, by_columns)
         return f.add(sums, packed, read, f.mul(stored, f.ceildiv(k, deepest(machine, element))))
 
     def cheapest(rows: Index, columns: Index, left: Matrix, right: Matrix, result: Matrix) -> tuple[Index, Index]:

@@ -16,14 +16,8 @@ from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.jobs import ELEMENT_BYTES, GRAIN, MOST_THREADS, Job, chunk
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
-from hotdesk.kernels.winograd import (
-    CHANNELS,
-    LEAST_FILTERS,
-    PLACES,
-    WINOGRAD_ARGUMENTS,
-    tiles_in_panel,
-    winograd_name,
-)
+from hotdesk.kernels.winograd import CHANNELS, LEAST_FILTERS, PLACES, WINOGRAD_ARGUMENTS, winograd_name
+from hotdesk.kernels.winograd_transforms import tiles_in_panel
 
 _CUT = ("first", "last", "stop", "filters", "w", "y")
 
@@ -88,6 +82,7 @@ def _sharing(job: Job, machine: Machine, image: str, place: str, deep: str, scra
     which scratch memory a part gets.
     """
     tile, element = Tile.of(machine), summed_in(image)
+    wide = tiles_in_panel(machine, element) if place == "tile" else tile.columns(machine, element)
     return f"""
 {job.functions}
 
@@ -96,7 +91,7 @@ llvm.func @{job.name}({job.declared}) attributes {{no_inline}} {{
   %one = llvm.mlir.constant(1 : i64) : i64
   %limit = llvm.mlir.constant({MOST_THREADS} : i64) : i64
   %grain = llvm.mlir.constant({GRAIN} : i64) : i64
-  %wide = llvm.mlir.constant({tile.columns(machine, element)} : i64) : i64
+  %wide = llvm.mlir.constant({wide} : i64) : i64
   %high = llvm.mlir.constant({tile.rows} : i64) : i64
   %width_of = llvm.mlir.constant({ELEMENT_BYTES[element]} : i64) : i64
   %w_width = llvm.mlir.constant({ELEMENT_BYTES[image]} : i64) : i64

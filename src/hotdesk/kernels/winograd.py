@@ -28,9 +28,11 @@ from hotdesk.kernels.winograd_transforms import (
     AFTER_ARGUMENTS,
     BEFORE_ARGUMENTS,
     FILTER_ARGUMENTS,
+    PANEL_BYTES,
     after_name,
     before_name,
     filter_name,
+    tiles_in_panel,
     transform_functions,
 )
 
@@ -43,7 +45,6 @@ LEAST_FILTERS, GOOD_FILTERS = 16, 32
 """Transformed at a time: fewer make more of the image's transforms than they save, more gain little."""
 
 _VECTOR_BYTES = 64  # the longest of any machine: memory does not depend on which one a program is compiled for
-_PANEL_BYTES = 128  # of a row of the widest panel
 
 WINOGRAD_ARGUMENTS = (
     *("first", "last", "tile", "stop", "filters", "channels"),
@@ -64,11 +65,6 @@ def winograd_name(image: str) -> str:
     return f"hotdesk_winograd_alone_{image}"
 
 
-def tiles_in_panel(machine: Machine, element: str) -> int:
-    """How many tiles are computed together."""
-    return Tile.of(machine).columns(machine, element)
-
-
 def room_needed(filters: int, channels: int, panel: int, lanes: int) -> int:
     """Elements of scratch memory for so many filters at a time, panels of so many tiles and lines of so many elements."""
     return PLACES * (filters * (channels + panel) + min(channels, CHANNELS) * panel + 3 * 2 * lanes)
@@ -76,7 +72,7 @@ def room_needed(filters: int, channels: int, panel: int, lanes: int) -> int:
 
 def good_room(filters: int, channels: int, element_bytes: int) -> int:
     """Elements of scratch memory that are enough for one thread, on any machine."""
-    panel, lanes = _PANEL_BYTES // element_bytes, _VECTOR_BYTES // element_bytes
+    panel, lanes = PANEL_BYTES // element_bytes, _VECTOR_BYTES // element_bytes
     return room_needed(min(filters, GOOD_FILTERS), channels, panel, lanes)
 
 

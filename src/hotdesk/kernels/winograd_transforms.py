@@ -40,6 +40,14 @@ AFTER_ARGUMENTS = (
     *("y", "y_at", "y_c", "y_h", "rows", "columns", "add"),
 )
 
+PANEL_BYTES = 128
+"""Of a row of the widest panel of tiles: scratch memory does not depend on which machine a program is compiled for."""
+
+
+def tiles_in_panel(machine: Machine, element: str) -> int:
+    """How many tiles are computed together."""
+    return min(Tile.of(machine).columns(machine, element), PANEL_BYTES // machine.bytes_of(element))
+
 
 def filter_name(image: str) -> str:
     return f"hotdesk_winograd_filters_{image}"
@@ -55,7 +63,7 @@ def after_name(image: str) -> str:
 
 def transform_functions(machine: Machine, image: str, element: str) -> str:
     """The text of the three functions, for images and filters of a type, and sums of `element`."""
-    tiles = Tile.of(machine).columns(machine, element)
+    tiles = tiles_in_panel(machine, element)
     parts = [_filters(machine, image, element), _before(machine, image, element, tiles)]
     return "\n".join([*parts, _after(machine, image, element, tiles)])
 

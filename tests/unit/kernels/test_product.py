@@ -105,7 +105,18 @@ def check(
 
 
 SIZES = [(1, 1, 1), (6, 16, 8), (7, 17, 9), (13, 33, 30), (40, 5, 70), (5, 40, 70), (3, 30, 70), (30, 3, 70)]
-SIZES += [(1, 50, 70), (50, 1, 70), (2, 2, 5), (100, 100, 150), (0, 3, 4), (3, 0, 4), (3, 4, 0), (0, 0, 0)]
+SIZES += [
+    (1, 50, 70),
+    (50, 1, 70),
+    (2, 2, 5),
+    (100, 100, 150),
+    (25, 40, 21),
+    (10, 97, 19),
+    (0, 3, 4),
+    (3, 0, 4),
+    (3, 4, 0),
+    (0, 0, 0),
+]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +135,7 @@ def test_every_layout(machine: str, element: str) -> None:
 def test_columns_left_over_of_a_panel(machine: str) -> None:
     """One to four of them, behind whole panels and half ones, in several blocks; as rows, too."""
     products = compiled(MACHINES[machine], "f32")
-    for columns, k, add in product((17, 33, 49, 50, 52, 69), (96, 300), (False, True)):
+    for columns, k, add in product((17, 33, 49, 50, 52, 69, 97), (96, 300), (False, True)):
         for layout in ("rows", "columns"):
             check(products, (61, columns, k), ("rows", layout, "rows"), np.float32, add=add)
             check(products, (columns, 61, k), (layout, "columns", "columns"), np.float32, add=add)

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
-from hotdesk.kernels.micro import Tile
-from hotdesk.kernels.winograd import CHANNELS, GOOD_FILTERS, WINOGRAD_ARGUMENTS, good_room, room_needed, tiles_in_panel
+from hotdesk.kernels.winograd import CHANNELS, GOOD_FILTERS, WINOGRAD_ARGUMENTS, good_room, room_needed
 from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE, TAPS, after_matrix, before_matrix, filter_matrix
+from hotdesk.kernels.winograd_transforms import tiles_in_panel
 from hotdesk.runtime.code.products import CommonCode, compile_products, compile_winograd
 from hotdesk.runtime.code.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
@@ -160,7 +160,7 @@ def test_the_matrices_compute_a_window() -> None:
 def test_what_is_asked_for_is_enough_on_every_machine(machine: str, element: str) -> None:
     kind, width = MACHINES[machine], {"f32": 4, "f64": 8}[element]
     for filters, channels in ((1, 1), (16, 16), (64, 3), (200, 500)):
-        panel, lanes = Tile.of(kind).columns(kind, element), kind.lanes(element)
+        panel, lanes = tiles_in_panel(kind, element), kind.lanes(element)
         needed = room_needed(min(filters, GOOD_FILTERS), channels, panel, lanes)
         assert needed <= good_room(filters, channels, width)
 
