@@ -37,10 +37,11 @@ from hotdesk._bindings import ir  # noqa: E402
 from hotdesk.ir.context import make_context  # noqa: E402
 from hotdesk.kernels.machine import host  # noqa: E402
 from hotdesk.kernels.parts import share_parts  # noqa: E402
+from hotdesk.kernels.shared import shared_name  # noqa: E402
 from hotdesk.kernels.text import View  # noqa: E402
 from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace  # noqa: E402
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm  # noqa: E402
-from hotdesk.runtime.code.products import CommonCode, compile_products, linked  # noqa: E402
+from hotdesk.runtime.code.products import CommonCode, common_code, linked  # noqa: E402
 from hotdesk.runtime.code.roof import measured_roof  # noqa: E402
 from hotdesk.runtime.code.threads import serve, set_num_threads  # noqa: E402
 
@@ -270,7 +271,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for model in options.models:
         for shape in shapes_of(model):
             users.setdefault(shape, []).append(model)
-    products = compile_products(host(), "f32")
+    products = common_code(shared_name("f32"), host())
     serve(products.machine)
     lines: list[str] = []
 

@@ -360,9 +360,7 @@ def finish(
         return finished(captured, lowered, prepared, log.decisions)
 
 
-def ways(
-    captured: Captured, sweep: Callable[[ir.Module], Sequence[Way]], options: Options
-) -> Iterator[tuple[Way, Program]]:
+def ways(captured: Captured, sweep: Callable[[ir.Module], Sequence[Way]]) -> Iterator[tuple[Way, Program]]:
     """The programs of all ways that a sweep finds, compiled one after the other. Raises OptionError for one on memrefs."""
     if captured.on_memrefs:
         got = "one on memrefs, whose operations stay as they are"

@@ -18,7 +18,10 @@ from typing import Any, ClassVar
 
 
 class HotdeskError(Exception):
-    """Anything Hotdesk refuses to do. `what` names the thing at fault; the keyword fields are kept as attributes."""
+    """Anything Hotdesk refuses to do. `what` names the thing at fault; the keyword fields are kept as attributes.
+
+    `where` may be empty, which says that no place is known.
+    """
 
     code: ClassVar[str] = "HD001"
     slug: ClassVar[str] = "error"
@@ -35,7 +38,7 @@ class HotdeskError(Exception):
         self.what = what
         self.expected = expected
         self.got = got
-        self.where = where
+        self.where = where or None
         self.hint = hint
         super().__init__(_render(self.code, what, expected, got, where, hint))
 

@@ -44,7 +44,7 @@ def dense(attribute: Any, dtype: np.dtype[Any], shape: Sequence[int], at: Source
         values = [attribute[i] for i in range(len(attribute))]
     except (AttributeError, TypeError, ValueError) as error:
         raise LoweringError(
-            "the values of a constant", expected="a dense attribute", got=str(attribute)[:60], where=at.location or None
+            "the values of a constant", expected="a dense attribute", got=str(attribute)[:60], where=at.location
         ) from error
     return xp.array([convert(value, dtype) for value in values], dtype).reshape(shape)
 

@@ -182,7 +182,7 @@ class MemRef:
     def array(self) -> Array:
         """The elements, where they lie. Only for a view that is inside its buffer."""
         if self._array is None:
-            self._array = self._over(self.buffer.data, self.dtype, 1)
+            self._array = self._over(self.buffer.data, self.dtype)
         return self._array
 
     @property
@@ -191,7 +191,7 @@ class MemRef:
         written = self.buffer.shadowed()
         if self._shadow is None or self._shadow_of is not written:
             kind = _SHADOWS.get(self.dtype.itemsize) or np.dtype(f"V{self.dtype.itemsize}")
-            self._shadow, self._shadow_of = self._over(written, kind, 1), written
+            self._shadow, self._shadow_of = self._over(written, kind), written
         return self._shadow
 
     def bytewise(self, marks: Array, offset: int = 0) -> Array:
@@ -209,7 +209,7 @@ class MemRef:
         rows = all(size == 1 or stride == row for size, stride, row in steps)
         return rows and self.extent == (0, self.buffer.size)
 
-    def _over(self, memory: Array, dtype: np.dtype[Any], item: int) -> Array:
+    def _over(self, memory: Array, dtype: np.dtype[Any]) -> Array:
         if not self.elements:
             return np.empty(self.sizes, dtype)
         steps = tuple(stride * self.dtype.itemsize for stride in self.strides)

@@ -319,7 +319,7 @@ def unknown(reader: OpReader) -> Step:
             f"the memory checker does not know op `{at.op}`{' on tensors' if on_tensors else ''}",
             expected="ops on memrefs and scalars",
             got=at.op,
-            where=at.location or None,
+            where=at.location,
             hint="Bufferize the program first: `hotdesk-opt --hotdesk-one-shot-bufferize`." if on_tensors else None,
         )
 
@@ -436,7 +436,7 @@ class Interpreter:
             if op is None or op.name != "func.func" or not len(op.regions[0].blocks):
                 raise LoweringError(
                     f"function @{name}", expected="a function with a body", got="none",
-                    where=at.location or None if at is not None else None,
+                    where=at.location if at is not None else None,
                     hint="The memory checker runs programs; give it the whole one.",
                 )  # fmt: skip
             reader = FunctionReader(self, self._dialects, self._expansions.found)

@@ -52,7 +52,7 @@ class AddressSpace:
         except (MemoryError, ValueError) as error:
             raise ExecutionError(
                 f"`{at.op}` of {name}", expected="as many bytes as this machine has", got=f"{size:,} bytes",
-                where=at.location or None, hint="check the program with smaller sizes",
+                where=at.location, hint="check the program with smaller sizes",
             ) from error  # fmt: skip
         buffer = self._enter(data, written, kind, name, at, max(alignment, 1))
         self._live[buffer.number] = buffer

@@ -95,7 +95,7 @@ def refuse_unknown(function: ir.Operation, found: Sequence[Parameter]) -> None:
             f"argument {parameter.number} of @{symbol_name(function)}",
             expected="a memref with a rank, or a number",
             got=str(parameter.type),
-            where=python_line(function.location) or None,
+            where=python_line(function.location),
             hint="give the memory checker a function that makes it and calls this one",
         )
 

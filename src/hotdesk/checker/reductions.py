@@ -12,7 +12,7 @@ import numpy as np
 from hotdesk._bindings import ir
 from hotdesk.checker.interpreter import FunctionReader
 from hotdesk.checker.values import Array, xp
-from hotdesk.ir.walking import defining_op, users
+from hotdesk.ir.walking import defining_op, made_by, users
 
 _FOLDS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "arith.addf": (operator.add, np.add),
@@ -80,16 +80,14 @@ def _needs(value: ir.Value, arguments: Sequence[ir.Value], body: ir.Block) -> bo
 
 
 def _product(body: ir.Block, value: ir.Value) -> tuple[int, int] | None:
-    op = defining_op(value)
-    if op is None or op.name not in ("arith.mulf", "arith.muli"):
+    op = made_by(value, "arith.mulf", "arith.muli")
+    if op is None:
         return None
     arguments: list[ir.Value] = list(body.arguments)
     factors: list[int] = []
     for factor in op.operands:
-        source = factor
-        inner = defining_op(factor)
-        if inner is not None and inner.name in _WIDENING and str(inner.operands[0].type) != "i1":
-            source = inner.operands[0]
+        inner = made_by(factor, *_WIDENING)
+        source = factor if inner is None or str(inner.operands[0].type) == "i1" else inner.operands[0]
         if source not in arguments:
             return None
         factors.append(arguments.index(source))

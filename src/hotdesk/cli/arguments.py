@@ -31,10 +31,7 @@ _SWITCHES = {
     "mlir-disable-threading": "accepted for mlir-opt's sake: hotdesk-opt runs on one thread",
     "mlir-print-op-generic": "print operations in their generic form",
     "mlir-print-debuginfo": "print locations",
-    "mlir-pretty-debuginfo": "print locations, where they are printed, in a shorter form that does not parse back",
     "mlir-print-local-scope": "print attributes, types and locations in place, without aliases",
-    "mlir-print-skip-regions": "print operations without their regions",
-    "mlir-use-nameloc-as-prefix": "name values after their locations, where these are names",
     "mlir-print-ir-before-all": "print the IR before each pass to stderr",
     "mlir-print-ir-after-all": "print the IR after each pass to stderr",
     "mlir-print-ir-after-change": "after a pass, print the IR only if the pass changed it",
@@ -62,12 +59,8 @@ _VALUES = {
 _NUMBERS = {
     "mlir-elide-elementsattrs-if-larger": "print ... for attributes of more than N elements",
     "mlir-elide-resource-strings-if-larger": "print no resources of more than N characters",
-    "emit-bytecode-version": "write bytecode that MLIR of that version reads",
 }
-_CHOICES = {
-    "remark-format": (FORMATS, "one line a remark, or one YAML document"),
-    "mlir-timing-display": (("tree", "list"), "times in the order of the passes, or the longest first"),
-}
+_FORMAT = "remark-format"
 # Options that may stand without a value, and the value they have then.
 _BARE = {
     **dict.fromkeys(_SWITCHES, "true"),
@@ -108,13 +101,11 @@ class CommandLine:
     dump_pipeline: bool
     print_decisions: bool
     timing: bool
-    timing_sorted: bool
     debug: bool
     list_passes: bool
     show_dialects: bool
     show_version: bool
     bytecode: bool
-    bytecode_version: int | None
     printing: PrintOptions
     dumps: DumpOptions
     models: tuple[str, ...]
@@ -134,7 +125,7 @@ def parse_arguments(arguments: Sequence[str]) -> CommandLine:
     rest: list[str] = []
     for argument in arguments:
         name, equals, value = argument.lstrip("-").partition("=")
-        known = name in _BARE or name in _VALUES or name in _NUMBERS or name in _CHOICES or name == "help"
+        known = name in _BARE or name in _VALUES or name in _NUMBERS or name in ("help", _FORMAT)
         if not argument.startswith("-") or len(name) < 2:
             rest.append(argument)
         elif known:
@@ -162,7 +153,7 @@ def _unknown(argument: str) -> str:
     if not argument.startswith("-"):
         return f"one input file expected, got also '{argument}'"
     name = argument.lstrip("-").partition("=")[0]
-    return f"unknown argument '{argument}'{_near(name, '--', (*_BARE, *_VALUES, *_NUMBERS, *_CHOICES))}"
+    return f"unknown argument '{argument}'{_near(name, '--', (*_BARE, *_VALUES, *_NUMBERS, _FORMAT))}"
 
 
 def _near(name: str, dashes: str = "", others: tuple[str, ...] = ()) -> str:
@@ -191,8 +182,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--verify-each", type=_boolean, default=True, metavar="0|1", help="verify after each pass (default: 1)")
     text = "let diagnostics be followed by the operation that they are about (default: 1)"
     add("--mlir-print-op-on-diagnostic", type=_boolean, default=True, metavar="0|1", help=text)
-    for name, (choices, text) in _CHOICES.items():
-        add(f"--{name}", choices=choices, default=choices[0], help=text)
+    add(f"--{_FORMAT}", choices=FORMATS, default=FORMATS[0], help="one line a remark, or one YAML document")
     for name, text in _SWITCHES.items():
         add(f"--{name}", type=_boolean, default=False, metavar="0|1", help=text)
     for name, text in _NUMBERS.items():
@@ -264,20 +254,15 @@ def _options(found: argparse.Namespace, passes: tuple[PassFlag, ...]) -> Command
         dump_pipeline=found.dump_pass_pipeline,
         print_decisions=found.print_decisions,
         timing=found.mlir_timing,
-        timing_sorted=found.mlir_timing_display == "list",
         debug=found.debug,
         list_passes=found.list_passes,
         show_dialects=found.show_dialects,
         show_version=found.version,
         bytecode=found.emit_bytecode,
-        bytecode_version=found.emit_bytecode_version,
         printing=PrintOptions(
             generic=found.mlir_print_op_generic,
             locations=found.mlir_print_debuginfo,
-            short_locations=found.mlir_pretty_debuginfo,
             local_scope=found.mlir_print_local_scope,
-            skip_regions=found.mlir_print_skip_regions,
-            names_from_locations=found.mlir_use_nameloc_as_prefix,
             elements_limit=found.mlir_elide_elementsattrs_if_larger,
             resources_limit=found.mlir_elide_resource_strings_if_larger,
         ),

@@ -9,7 +9,6 @@ from pathlib import Path
 from hotdesk.cli.exits import UsageError
 from hotdesk.cli.inputs import Ready, add_model, ready
 from hotdesk.cli.models import states_its_types
-from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.report.document import Document
 
 
@@ -47,22 +46,3 @@ def reported(options: argparse.Namespace) -> tuple[Document, Ready | None]:
         options.random_inputs = True  # memory follows from sizes alone
     made = ready(options)
     return made.program.document(*made.args, **made.kwargs), made
-
-
-def bytes_of(text: str) -> int:
-    """Bytes on a command line, such as 24MB or 24MiB."""
-    try:
-        return parse_bytes(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def percent_of(text: str) -> float:
-    """A percentage on a command line, with or without its sign."""
-    try:
-        value = float(text.removesuffix("%"))
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a percentage such as 1%, got {text!r}")
-    return value

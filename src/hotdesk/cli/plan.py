@@ -13,13 +13,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hotdesk.cli.amounts import bytes_of, seconds_of
 from hotdesk.cli.exits import require_unused
 from hotdesk.cli.parsers import parser_of
 from hotdesk.cli.progress import shown_progress
 from hotdesk.errors import HotdeskError, PlanError
 from hotdesk.planning import NO_REUSE, STRATEGIES, Buffer, Plan, Pool, Problem, plan, read_csv, write_csv
 from hotdesk.planning.problem.bounds import BoundCertificate, certificate, spelled
-from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.runtime.plans.layout import ALIGNMENT
 from hotdesk.runtime.plans.problems import checked
 
@@ -90,13 +90,6 @@ def _refusal(made: Plan, proof: BoundCertificate, capacity: int) -> str:
     return f"error: no plan fits {capacity:,} bytes: {made.bound.bytes:,} bytes are needed by {_named(made, proof)}"
 
 
-def _bytes(text: str) -> int:
-    try:
-        return parse_bytes(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
 def _alignment(text: str) -> int:
     value = int(text) if text.isdecimal() else 0
     if value < 1 or value & (value - 1):
@@ -110,17 +103,7 @@ def _pool(text: str) -> Pool:
     size, comma, cost = rest.partition(",")
     if not (name and size) or (comma and not cost.strip().isdecimal()):
         raise argparse.ArgumentTypeError(f"expected a pool such as sram=64KiB or psram=8MiB,3, got {text!r}")
-    return Pool(name, _bytes(size), ((-sys.maxsize, sys.maxsize),), int(cost or 0))
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, 0 or more, got {text!r}")
-    return seconds
+    return Pool(name, bytes_of(size), ((-sys.maxsize, sys.maxsize),), int(cost or 0))
 
 
 EXAMPLES = ("hotdesk plan problem.csv --capacity 1MiB", "hotdesk plan my_model.py:build")
@@ -135,14 +118,14 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--capacity",
-        type=_bytes,
+        type=bytes_of,
         metavar="SIZE",
         help="search until a plan fits or none can, and fail where none is found",
     )
     parser.add_argument("--strategy", default="portfolio", choices=(*STRATEGIES, NO_REUSE))
     parser.add_argument(
         "--time-limit",
-        type=_seconds,
+        type=seconds_of,
         metavar="SECONDS",
         help="improve the plan for so long, or until none is smaller; plans may differ by run",
     )

@@ -21,7 +21,6 @@ if TYPE_CHECKING:  # the command line has these options, and its help needs no M
     from hotdesk.passes.base import Pass
 
 _OWN_FILE = re.compile(r'"-":(?=\d+:\d+)')
-_STRING_OR_OWN_FILE = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\w.$/-])-:(?=\d+:\d+)')
 _HEADING = re.compile(r"(IR Dump (?:Before|After) \w+)( Failed)?: ([\w-]+)(?:\{.*\})?( \('.*\))? //----- //")
 
 
@@ -31,10 +30,7 @@ class PrintOptions:
 
     generic: bool = False
     locations: bool = False
-    short_locations: bool = False
     local_scope: bool = False
-    skip_regions: bool = False
-    names_from_locations: bool = False
     elements_limit: int | None = None
     resources_limit: int | None = None
 
@@ -44,21 +40,14 @@ class PrintOptions:
             large_elements_limit=self.elements_limit,
             large_resource_limit=self.resources_limit,
             enable_debug_info=self.locations,
-            pretty_debug_info=self.short_locations,
             print_generic_op_form=self.generic,
             use_local_scope=self.local_scope,
-            skip_regions=self.skip_regions,
-            use_name_loc_as_prefix=self.names_from_locations,
         )
         return self.with_file(text, file).rstrip("\n") + "\n"
 
     def with_file(self, text: str, file: str) -> str:
         """IR in text with that name of a file where its locations say `-`."""
-        if not self.locations:
-            return text
-        if not self.short_locations:
-            return _OWN_FILE.sub(lambda _: f'"{file}":', text)
-        return _STRING_OR_OWN_FILE.sub(lambda found: f"{file}:" if found[0] == "-:" else found[0], text)
+        return _OWN_FILE.sub(lambda _: f'"{file}":', text) if self.locations else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import argparse
 import json
 from collections.abc import Sequence
 
+from hotdesk.cli.amounts import count_of
 from hotdesk.cli.inputs import add_model, ready
 from hotdesk.cli.parsers import parser_of
 from hotdesk.report.profile import render_profile
@@ -36,13 +37,7 @@ def parser() -> argparse.ArgumentParser:
     parser = parser_of("profile", "Says where the time of a model goes.", EXAMPLES)
     add_model(parser)
     parser.add_argument(
-        "--top", type=_count, default=20, metavar="N", help="the slowest kernels to show (20); 0 for all"
+        "--top", type=count_of, default=20, metavar="N", help="the slowest kernels to show (20); 0 for all"
     )
     parser.add_argument("--json", action="store_true", help="everything as JSON")
     return parser
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a number, 0 or more, got {text!r}")
-    return int(text)

@@ -11,18 +11,22 @@ Exit codes: 0; 1 where a limit is broken, with the buffers that did it, or for a
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from hotdesk.cli.documents import add_reported, bytes_of, percent_of, read_document, reported
+from hotdesk.cli.amounts import bytes_of, percent_of
+from hotdesk.cli.documents import add_reported, read_document, reported
 from hotdesk.cli.exits import UsageError, complain
+from hotdesk.cli.formats import Formats, add_formats
 from hotdesk.cli.inputs import Ready
 from hotdesk.cli.parsers import parser_of
 from hotdesk.errors import TraceError
 from hotdesk.report.document import Document, Series
 from hotdesk.report.limits import require_growth, require_peak
+from hotdesk.report.page import page, png, svg
 from hotdesk.traces.reading import load_trace
 from hotdesk.traces.trace import Trace
 
@@ -40,7 +44,8 @@ def main(arguments: Sequence[str]) -> int:
     made, ready = reported(options)
     made = _measured(made, ready, options)
     made = made.with_series(_series(path, load_trace(Path(path))) for path in options.trace)
-    _write(made, options)
+    drawn = partial(page, made, options.model), partial(svg, made), partial(png, made)
+    Formats(made.__str__, made.to_json, *drawn, partial(_tables, made)).write(options)
     if options.max_peak is not None:
         require_peak(made, options.max_peak)
     if options.max_growth is not None:
@@ -88,50 +93,16 @@ def _series(source: str, found: Trace) -> Series:
     return Series(found.tool, source, tuple(moment / end for moment, _ in live), tuple(held for _, held in live))
 
 
-def _write(made: Document, options: argparse.Namespace) -> None:
-    if options.json:
-        _put(options.json, made.to_json())
-    if options.html or options.svg or options.png:
-        from hotdesk.report.page import page, png, svg
-
-        if options.html:
-            _put(options.html, page(made, options.model))
-        if options.svg:
-            _put(options.svg, svg(made))
-        if options.png:
-            Path(options.png).write_bytes(png(made))
-    if not (options.json or options.html or options.svg or options.png):
-        show(made)
-
-
-def show(made: Document) -> None:
-    """The report on stdout: tables on a terminal, text in a pipe."""
-    if not sys.stdout.isatty():
-        print(made)
-        return
-    from rich.console import Console
-
+def _tables(made: Document) -> Iterator[Any]:
     from hotdesk.report.tables import tables
 
-    console = Console()
-    for each in tables(made):
-        console.print(each)
-
-
-def _put(path: str, text: str) -> None:
-    if path == "-":
-        print(text, end="")
-    else:
-        Path(path).write_text(text, encoding="utf-8")
+    return tables(made)
 
 
 def parser() -> argparse.ArgumentParser:
     made = parser_of("report", "Says what the memory of a model is made of.", EXAMPLES)
     add_reported(made)
-    made.add_argument("--json", nargs="?", const="-", metavar="FILE", help="the whole record; without FILE on stdout")
-    made.add_argument("--html", metavar="FILE", help="a page that needs no network (extra 'report')")
-    made.add_argument("--svg", metavar="FILE", help="the charts as a picture")
-    made.add_argument("--png", metavar="FILE", help="the charts as a picture")
+    add_formats(made)
     made.add_argument(
         "--trace",
         action="append",

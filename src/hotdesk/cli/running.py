@@ -55,10 +55,9 @@ class Timer:
         finally:
             self.rows.append((name, time.perf_counter() - start))
 
-    def report(self, longest_first: bool = False) -> str:
-        """The table of what was measured, up to now; in its order, or the longest first."""
-        rows = sorted(self.rows, key=lambda row: -row[1]) if longest_first else self.rows
-        return table(rows, time.perf_counter() - self._start)
+    def report(self) -> str:
+        """The table of what was measured, up to now."""
+        return table(self.rows, time.perf_counter() - self._start)
 
 
 @dataclass(slots=True)

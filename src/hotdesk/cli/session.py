@@ -19,7 +19,7 @@ from hotdesk.cli.pipelines import flag_pipeline, written_out
 from hotdesk.cli.printing import Dumps, PrintOptions
 from hotdesk.cli.remarks import Functions, Remarks, in_words_of
 from hotdesk.cli.running import Runner, Timer, Top
-from hotdesk.errors import HotdeskError, OptionError, PassError
+from hotdesk.errors import HotdeskError, PassError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import make_context
 from hotdesk.models.files import load_models
@@ -81,7 +81,7 @@ class Session:
         timer = Timer() if self.options.timing else None
         printed = self._transformed(chunk, timer)
         if timer is not None:
-            complain(timer.report(self.options.timing_sorted))
+            complain(timer.report())
         checking = self.options.verify_diagnostics
         if checking is None:
             return printed, printed is not None
@@ -137,10 +137,7 @@ class Session:
         context = make_context()  # where names of resources are free
         context.allow_unregistered_dialects = self.options.allow_unregistered
         operation = ir.Operation.parse(named, source_name="-", context=context).operation
-        try:
-            operation.write_bytecode(written, self.options.bytecode_version)
-        except ValueError as error:
-            raise OptionError("option 'emit-bytecode-version'", got=str(error)) from error
+        operation.write_bytecode(written)
         return written.getvalue()
 
     # What is said

@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from hotdesk.beside import OTHERS
+from hotdesk.cli.amounts import bytes_of, count_of, seconds_of
 from hotdesk.cli.exits import UsageError, usage
+from hotdesk.cli.formats import Formats, add_formats
 from hotdesk.cli.inputs import add_model_alone, add_random, random_arguments
 from hotdesk.cli.models import read_model, states_its_types
 from hotdesk.cli.parsers import parser_of
 from hotdesk.cli.progress import shown_progress
-from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.report.tradeoff import Tradeoff, command_line
+from hotdesk.report.tradeoff_page import tradeoff_page, tradeoff_png, tradeoff_svg
 from hotdesk.tradeoffs import tradeoff
 
 EXAMPLES = (
@@ -47,7 +49,8 @@ def main(arguments: Sequence[str]) -> int:
                 made = _of_file(options, settings)
         else:
             made = _of_pytorch(options, settings)
-    _write(made, options)
+    drawn = partial(tradeoff_page, made, options.model), partial(tradeoff_svg, made), partial(tradeoff_png, made)
+    Formats(made.__str__, made.to_json, *drawn, partial(_tables, made)).write(options)
     return 0
 
 
@@ -78,44 +81,14 @@ def _of_pytorch(options: argparse.Namespace, settings: dict[str, Any]) -> Tradeo
     return tradeoff(given.model, given.args, given.kwargs, command=command, **settings)
 
 
-def _write(made: Tradeoff, options: argparse.Namespace) -> None:
-    if options.json:
-        _put(options.json, made.to_json())
-    if options.html or options.svg or options.png:
-        from hotdesk.report.tradeoff_page import tradeoff_page, tradeoff_png, tradeoff_svg
-
-        if options.html:
-            _put(options.html, tradeoff_page(made, options.model))
-        if options.svg:
-            _put(options.svg, tradeoff_svg(made))
-        if options.png:
-            Path(options.png).write_bytes(tradeoff_png(made))
-    if options.json or options.html or options.svg or options.png:
-        return
-    if not sys.stdout.isatty():
-        print(made)
-        return
-    from rich.console import Console
-
+def _tables(made: Tradeoff) -> Iterator[Any]:
     from hotdesk.report.tables import tradeoff_table
 
-    console = Console()
-    for each in tradeoff_table(made):
-        console.print(each)
-
-
-def _put(path: str, text: str) -> None:
-    if path == "-":
-        print(text, end="")
-    else:
-        Path(path).write_text(text, encoding="utf-8")
+    return tradeoff_table(made)
 
 
 def _budgets(text: str) -> list[int]:
-    try:
-        return [parse_bytes(each) for each in text.split(",")]
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    return [bytes_of(each) for each in text.split(",")]
 
 
 def _others(text: str) -> list[str]:
@@ -124,22 +97,6 @@ def _others(text: str) -> list[str]:
         if name not in OTHERS:
             raise argparse.ArgumentTypeError(f"expected none, or some of {','.join(OTHERS)}, got {text!r}")
     return names
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a number, 0 or more, got {text!r}")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, 0 or more, got {text!r}")
-    return seconds
 
 
 def parser() -> argparse.ArgumentParser:
@@ -152,14 +109,11 @@ def parser() -> argparse.ArgumentParser:
     text = "budgets to look for, such as 24MiB,12MiB; by default the peak and part by part below it"
     which.add_argument("--budgets", type=_budgets, metavar="SIZE,…", help=text)
     which.add_argument(
-        "--most", type=_count, default=8, metavar="N", help="how many budgets are looked for at most (8)"
+        "--most", type=count_of, default=8, metavar="N", help="how many budgets are looked for at most (8)"
     )
     text = f"who is measured besides: some of {','.join(OTHERS)}, or none (all)"
     add("--beside", type=_others, default=list(OTHERS), metavar="NAME,…", help=text)
     text = "for the time of calls, of all together (10); 0 measures no time, and nobody else"
-    add("--seconds", type=_seconds, default=10.0, metavar="S", help=text)
-    add("--json", nargs="?", const="-", metavar="FILE", help="the whole record; without FILE on stdout")
-    add("--html", metavar="FILE", help="a page that needs no network (extra 'report')")
-    add("--svg", metavar="FILE", help="the charts as a picture")
-    add("--png", metavar="FILE", help="the charts as a picture")
+    add("--seconds", type=seconds_of, default=10.0, metavar="S", help=text)
+    add_formats(made)
     return made

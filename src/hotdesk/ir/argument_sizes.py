@@ -105,7 +105,7 @@ def _stated(function: ir.Operation, given: Any, kind: Any) -> tuple[Size, ...]:
 
 
 def _invalid(function: ir.Operation, attribute: str, expected: str, got: str) -> InvalidIRError:
-    where = python_line(function.location) or None
+    where = python_line(function.location)
     return InvalidIRError(f"attribute '{attribute}'", expected=expected, got=got, where=where)
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import symbol_name, walk
+from hotdesk.ir.walking import symbol_name, text_of, walk
 
 _TABLES = ("builtin.module", "gpu.module")
 """Ops inside of which symbols are others."""
@@ -58,7 +58,7 @@ def is_private(function: ir.Operation) -> bool:
 
 def callee_name(call: ir.Operation) -> str:
     """The name of the function that a `func.call` calls."""
-    return str(cast(Any, call.attributes["callee"]).value)
+    return text_of(call, "callee")
 
 
 def returns_of(function: ir.Operation) -> list[ir.Operation]:
@@ -120,5 +120,5 @@ def require_calls_alone(module: ir.Module, changing: Iterable[str]) -> None:
         for other in uses[name].others if name in uses else ():
             raise BufferizationError(
                 f"function @{name}", expected="calls of it alone", got=f"`{other.name}`",
-                where=python_line(other.location) or None,
+                where=python_line(other.location),
             )  # fmt: skip

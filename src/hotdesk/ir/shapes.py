@@ -10,7 +10,7 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.ir.sizes import Size, integer, product
 from hotdesk.ir.types import kept_dims, shape_of
-from hotdesk.ir.walking import int_array, segment_sizes
+from hotdesk.ir.walking import int_array, integer_of, segment_sizes
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 
@@ -58,7 +58,7 @@ def shape_made(op: ir.Operation, value: ir.Value, known: SizeReader) -> tuple[Si
             first = 1 + counts[1]
             return known.mixed(op.attributes["static_sizes"], operands[first : first + counts[2]])
         case "tensor.concat":
-            axis, shapes = int(cast(Any, op.attributes["dim"]).value), [known.shape(operand) for operand in operands]
+            axis, shapes = integer_of(op, "dim"), [known.shape(operand) for operand in operands]
             whole = integer(_algebra.Add(*(shape[axis] for shape in shapes)))
             return (*shapes[0][:axis], whole, *shapes[0][axis + 1 :])
         case "tensor.pad":

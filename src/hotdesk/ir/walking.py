@@ -47,7 +47,7 @@ def is_declaration(operation: ir.Operation) -> bool:
 
 
 def symbol_name(operation: ir.Operation) -> str:
-    return str(cast(Any, operation.attributes["sym_name"]).value)
+    return text_of(operation, "sym_name")
 
 
 def runs_every_call(function: ir.Operation) -> bool:
@@ -150,6 +150,31 @@ def captured_operands(operation: ir.Operation) -> list[tuple[ir.Operation, int, 
     return [(op, i, v) for op in nested for i, v in enumerate(op.operands) if v not in inside]
 
 
+def integer_of(operation: ir.Operation, attribute: str) -> int:
+    """The number that an attribute is."""
+    return int(cast(Any, operation.attributes[attribute]).value)
+
+
+def flag_of(operation: ir.Operation, attribute: str) -> bool:
+    """The truth that an attribute is."""
+    return bool(cast(Any, operation.attributes[attribute]).value)
+
+
+def text_of(operation: ir.Operation, attribute: str) -> str:
+    """The text that an attribute is, or the name of a symbol."""
+    return str(cast(Any, operation.attributes[attribute]).value)
+
+
+def groups_of(operation: ir.Operation) -> list[tuple[int, ...]]:
+    """The dims of the larger shape that each one of the smaller stands for, of an op that expands or collapses dims."""
+    return [int_array(group) for group in cast(Any, operation.attributes["reassociation"])]
+
+
+def parallel_loops(operation: ir.Operation) -> tuple[bool, ...]:
+    """Which loops of a structured op are parallel."""
+    return tuple("parallel" in str(kind) for kind in cast(Any, operation.attributes["iterator_types"]))
+
+
 def segment_sizes(operation: ir.Operation) -> tuple[int, ...]:
     """`operandSegmentSizes` of an op that has them."""
     return tuple(cast(Any, operation.attributes["operandSegmentSizes"]))
@@ -170,10 +195,16 @@ def defining_op(value: ir.Value) -> ir.Operation | None:
     return None if isinstance(owner, ir.Block) else cast(Any, owner).operation
 
 
+def made_by(value: ir.Value, *names: str) -> ir.Operation | None:
+    """The operation of one of these names that a value is a result of; None if no such one makes it."""
+    op = defining_op(value)
+    return op if op is not None and op.name in names else None
+
+
 def constant_of(value: ir.Value) -> int | float | None:
     """The number of an `arith.constant` scalar, else None."""
-    op = defining_op(value)
-    if op is None or op.name != "arith.constant":
+    op = made_by(value, "arith.constant")
+    if op is None:
         return None
     attribute = op.attributes["value"]
     if isinstance(attribute, (ir.IntegerAttr, ir.FloatAttr)):

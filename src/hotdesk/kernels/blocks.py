@@ -86,7 +86,7 @@ def block_functions(machine: Machine, element: str) -> str:
     return _sweep(machine, element) + _blocks(machine, element)
 
 
-def depth(machine: Machine, element: str) -> int:
+def depth(machine: Machine) -> int:
     """Steps of k for which a panel fits the nearest cache: half of one costs more passes over c than it saves of a panel."""
     return _fitting(machine, Tile.of(machine).vectors * machine.vector_bytes)
 
@@ -96,7 +96,7 @@ def _fitting(machine: Machine, row_bytes: int) -> int:
     return max(64, machine.l1_bytes // row_bytes // 8 * 8)
 
 
-def deepest(machine: Machine, element: str) -> int:
+def deepest(machine: Machine) -> int:
     """Steps of k of a block: so many that storing a tile, and adding to it, cost little. Panels come from the second cache."""
     row = min(Tile.of(machine).vectors * machine.vector_bytes, _ROW_BYTES)
     return 3 * _fitting(machine, row)
@@ -104,7 +104,7 @@ def deepest(machine: Machine, element: str) -> int:
 
 def block_elements(machine: Machine, element: str) -> int:
     """Elements of a block of b, with which rows of a, and what will be packed next, fit the second cache."""
-    panel = deepest(machine, element) * Tile.of(machine).columns(machine, element)
+    panel = deepest(machine) * Tile.of(machine).columns(machine, element)
     return max(machine.l2_bytes // 4 // machine.bytes_of(element), panel)
 
 
@@ -214,7 +214,7 @@ class _Blocking:
         first block are waited for, and those of each other are asked for during the one before.
         """
         width, size = Tile.of(f.machine).columns(f.machine, f.element), f.machine.bytes_of(f.element)
-        deep = even(f, k, deepest(f.machine, f.element), group_length(f.machine, f.element))
+        deep = even(f, k, deepest(f.machine), group_length(f.machine, f.element))
         room = block_elements(f.machine, f.element)
         room = f.select(f.at_least(2 * room, f.mul(deep, n)), 2 * room, room)
         most = f.mul(f.maximum(1, f.floordiv(room, f.mul(deep, width))), width)

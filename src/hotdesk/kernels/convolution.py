@@ -18,7 +18,7 @@ from hotdesk.kernels.halves import convert_function, convert_kinds, convert_name
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.scratch import CONVERTED, DECLARED
-from hotdesk.kernels.text import Index, Operand
+from hotdesk.kernels.text import Index
 from hotdesk.kernels.vectors import VectorBuilder
 
 _PANELS = 4  # packed at a time: neighbouring pixels lie in the same lines of the cache
@@ -39,8 +39,6 @@ What part of it is computed: which of the images' groups, numbered image by imag
 Then sizes: groups, filters and channels of one, rows and columns of the window, columns of the output. Of x, w and y a pointer
 and strides in elements, of the image its height and length; the window's numbers are in the order of `WINDOW`.
 """
-
-POINTERS = ("x", "w", "y", "panel", "a", "b", "c")
 
 
 def convolution_name(image: str) -> str:
@@ -65,7 +63,7 @@ def most_weights(machine: Machine, image: str) -> int:
     holds, less the panels. Weights that are converted take scratch memory: once what it holds, less these.
     """
     element = summed_in(image)
-    panels = _PANELS * depth(machine, element) * Tile.of(machine).columns(machine, element)
+    panels = _PANELS * depth(machine) * Tile.of(machine).columns(machine, element)
     return (2 if image == element else 1) * machine.l2_bytes // machine.bytes_of(element) - panels
 
 
@@ -76,14 +74,8 @@ def _even(f: VectorBuilder, size: Index, most: Index) -> Index:
 
 def _alone(machine: Machine, image: str, element: str) -> str:
     f = VectorBuilder(machine, element)
-    a: dict[str, str] = {}
-    pointers: dict[str, Operand] = {}
-    for name in CONVOLUTION_ARGUMENTS:
-        if name in POINTERS:
-            pointers[name] = f.pointer(name, image if name in ("x", "w") else "")
-        else:
-            a[name] = f.flag(name) if name == "add" else f.number(name)
-    tile, deepest = Tile.of(machine), depth(machine, element)
+    a, pointers = f.arguments(CONVOLUTION_ARGUMENTS, {"x": image, "w": image, "y": element})
+    tile, deepest = Tile.of(machine), depth(machine)
     wide = tile.columns(machine, element)
     panel = f.scratch(_PANELS * deepest * wide)
     taps = f.mul(a["rows"], a["columns"])

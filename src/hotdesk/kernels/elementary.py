@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import entered
-from hotdesk.ir.walking import defining_op, nested_ops
+from hotdesk.ir.walking import constant_of, nested_ops
 
 _LN2_HIGH = 0.693145751953125  # 15 bits: its product with an exponent is exact
 _LN2_LOW = 1.4286068203094172e-06
@@ -432,10 +431,8 @@ def use_elementary_functions(module: ir.Module) -> None:
 
 def _exponent(power: ir.Operation) -> float:
     """The exponent of a power if it is a constant, else NaN."""
-    source = defining_op(power.operands[1])
-    if source is None or source.name != "arith.constant":
-        return float("nan")
-    return float(cast(Any, source.attributes["value"]).value)
+    known = constant_of(power.operands[1])
+    return float("nan") if known is None else float(known)
 
 
 def _multiply_out(power: ir.Operation, times: int) -> None:

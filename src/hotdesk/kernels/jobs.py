@@ -12,17 +12,15 @@ GRAIN = 1 << 20
 
 MOST_THREADS = 64
 
-ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 
-
-def telling_name(function: str) -> str:
+def address_name(function: str) -> str:
     """The function that stores the address of another where it is told to."""
     return f"{function}_address"
 
 
-def telling_function(function: str) -> str:
+def address_function(function: str) -> str:
     return f"""
-llvm.func @{telling_name(function)}(%to: !llvm.ptr) {{
+llvm.func @{address_name(function)}(%to: !llvm.ptr) {{
   %function = llvm.mlir.addressof @{function} : !llvm.ptr
   llvm.store %function, %to : !llvm.ptr, !llvm.ptr
   llvm.return
@@ -48,7 +46,7 @@ class Job:
     cut: tuple[str, ...]
 
     @property
-    def bytes(self) -> int:
+    def _bytes(self) -> int:
         """How many bytes a job has."""
         return 8 * len(self.arguments)
 
@@ -73,7 +71,7 @@ llvm.func internal @{self.name}_part(%job: !llvm.ptr) {{
 {self.call("part")}
   llvm.return
 }}
-{telling_function(self.name)}"""
+{address_function(self.name)}"""
 
     @property
     def _types(self) -> str:
@@ -91,7 +89,7 @@ llvm.func internal @{self.name}_part(%job: !llvm.ptr) {{
   llvm.call @{self.alone}({passed}) : ({self._types}) -> ()"""
 
     @property
-    def stored(self) -> str:
+    def _stored(self) -> str:
         """Stores the job of a part at `%slot`."""
         return "\n".join(
             f"  %{name}_s = llvm.getelementptr %slot[{i}] : (!llvm.ptr) -> !llvm.ptr, i64\n"
@@ -99,14 +97,80 @@ llvm.func internal @{self.name}_part(%job: !llvm.ptr) {{
             for i, name in enumerate(self.arguments)
         )
 
-    @property
-    def share(self) -> str:
-        """Has `%after` jobs, which begin at `%jobs` and lie `%stride` bytes apart, done."""
-        return f"""  %function = llvm.mlir.addressof @{self.name}_part : !llvm.ptr
-  llvm.call @hotdesk_share(%function, %jobs, %stride, %after) : (!llvm.ptr, !llvm.ptr, i64, i64) -> ()"""
+    def sharing(self, tile: tuple[int, int], sizes: tuple[str, str, str], work: str, part: str, steps: str = "") -> str:
+        """The function that splits the work into one part for each thread, in the LLVM dialect.
+
+        Args:
+            tile: the columns and rows of results that are computed together.
+            sizes: the names of what is split: how many results there are, and their columns and rows. Results stay whole, unless
+                the parts were uneven; else columns or rows are cut, whichever leaves the longest part shorter.
+            work: computes `%work`, in multiplications, and `%most`, how many threads there is room for.
+            part: computes what differs from part to part (`cut`), for the one from `%start` to `%end`, `%part_size` long;
+                `%by_result` says whether results stay whole, `%by_column` whether columns are cut and not rows.
+            steps: computes what is the same for all parts, in front of them.
+        """
+        results, columns, rows = sizes
+        return f"""
+{self.functions}
+
+llvm.func @{self.name}({self.declared}) attributes {{no_inline}} {{
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %grain = llvm.mlir.constant({GRAIN} : i64) : i64
+  %wide = llvm.mlir.constant({tile[0]} : i64) : i64
+  %high = llvm.mlir.constant({tile[1]} : i64) : i64
+{work}
+  %where = llvm.mlir.addressof @hotdesk_threads : !llvm.ptr
+  %allowed = llvm.load %where : !llvm.ptr -> i64
+  %bounded = llvm.intr.smin(%allowed, %most) : (i64, i64) -> i64
+  %worth = llvm.sdiv %work, %grain : i64
+  %wanted = llvm.intr.smin(%bounded, %worth) : (i64, i64) -> i64
+  %several = llvm.icmp "sgt" %wanted, %one : i64
+  llvm.cond_br %several, ^share, ^alone
+^alone:
+{self.call("alone")}
+  llvm.return
+^share:
+  %up = llvm.sub %wanted, %one : i64
+{_chunk(results, "one")}
+{_chunk(columns, "wide")}
+{_chunk(rows, "high")}
+  // Parts are uneven where more than a fifth of one is idle: that is more than threads lose by sharing operands.
+  %shared = llvm.mul %{results}_chunk, %wanted : i64
+  %idle = llvm.sub %shared, %{results} : i64
+  %five = llvm.mlir.constant(5 : i64) : i64
+  %idles = llvm.mul %idle, %five : i64
+  %by_result = llvm.icmp "sle" %idles, %{results} : i64
+  %longest_columns = llvm.mul %{columns}_chunk, %{rows} : i64
+  %longest_rows = llvm.mul %{rows}_chunk, %{columns} : i64
+  %by_column = llvm.icmp "sle" %longest_columns, %longest_rows : i64
+  %cut_size = llvm.select %by_column, %{columns}, %{rows} : i1, i64
+  %cut_chunk = llvm.select %by_column, %{columns}_chunk, %{rows}_chunk : i1, i64
+  %size = llvm.select %by_result, %{results}, %cut_size : i1, i64
+  %chunk = llvm.select %by_result, %{results}_chunk, %cut_chunk : i1, i64{steps}
+  %stride = llvm.mlir.constant({self._bytes} : i64) : i64
+  %space = llvm.mul %wanted, %stride : i64
+  %jobs = llvm.alloca %space x i8 {{alignment = 16 : i64}} : (i64) -> !llvm.ptr
+  llvm.br ^next(%zero, %zero : i64, i64)
+^next(%i: i64, %start: i64):
+  %left_over = llvm.sub %size, %start : i64
+  %part_size = llvm.intr.smin(%left_over, %chunk) : (i64, i64) -> i64
+  %end = llvm.add %start, %part_size : i64
+{part}
+  %offset = llvm.mul %i, %stride : i64
+  %slot = llvm.getelementptr %jobs[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+{self._stored}
+  %after = llvm.add %i, %one : i64
+  %again = llvm.icmp "slt" %end, %size : i64
+  llvm.cond_br %again, ^next(%after, %end : i64, i64), ^run
+^run:
+  %function = llvm.mlir.addressof @{self.name}_part : !llvm.ptr
+  llvm.call @hotdesk_share(%function, %jobs, %stride, %after) : (!llvm.ptr, !llvm.ptr, i64, i64) -> ()
+  llvm.return
+}}"""
 
 
-def chunk(size: str, granule: str) -> str:
+def _chunk(size: str, granule: str) -> str:
     """The length of a part, a multiple of the granule, as `%<size>_chunk`."""
     return f"""  %{size}_g0 = llvm.sub %{granule}, %one : i64
   %{size}_g1 = llvm.add %{size}, %{size}_g0 : i64

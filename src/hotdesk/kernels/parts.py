@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 from hotdesk._bindings import ir
 from hotdesk.ir.context import make_context
 from hotdesk.ir.linking import define
-from hotdesk.ir.walking import symbol_name
-from hotdesk.kernels.jobs import telling_function
+from hotdesk.ir.walking import symbol_name, text_of
+from hotdesk.kernels.jobs import address_function
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.scratch import GIVE_SCORES, SCORES_TEXT, TAKE_SCORES
 from hotdesk.kernels.sharing import SHARING
@@ -91,9 +91,9 @@ llvm.func @{PARTS}(%f: !llvm.ptr, %given: !llvm.ptr, %tasks: i64, %worth: i64, %
 """
 
 
-def parts_module(machine: Machine, element: str) -> ir.Module:
-    """A module in the LLVM dialect with the functions `PARTS_FUNCTIONS`; it is the same for all machines and elements."""
-    told = "".join(telling_function(name) for name in PARTS_FUNCTIONS)
+def parts_module(machine: Machine) -> ir.Module:
+    """A module in the LLVM dialect with the functions `PARTS_FUNCTIONS`; it is the same for all machines."""
+    told = "".join(address_function(name) for name in PARTS_FUNCTIONS)
     return ir.Module.parse(SHARING + PARTS_TEXT + SCORES_TEXT + told, make_context())
 
 
@@ -142,12 +142,7 @@ def share_parts(module: ir.Module) -> None:
     for op in list(module.body.operations):
         name = symbol_name(op.operation)
         if name.endswith(share_name("")) and not len(op.operation.regions[0].blocks):
-            kinds = (
-                str(cast(Any, op.operation.attributes["function_type"]).value)
-                .partition("(")[2]
-                .partition(")")[0]
-                .split(", ")
-            )
+            kinds = text_of(op.operation, "function_type").partition("(")[2].partition(")")[0].split(", ")
             own = ["!llvm.ptr" if kind.endswith("ptr") else kind for kind in kinds[3:]]
             define(module, sharing_text(name.removesuffix(share_name("")), own))
 

@@ -107,7 +107,7 @@ def _product(machine: Machine, element: str, tile: Tile) -> str:
         stored = f.mul(f.mul(rows, columns), f.select(f.equal(result.column, 1), _AS_VECTOR, apart))
         by_columns = f.select(f.equal(left.row, 1), f.floordiv(sums, _IN_COLUMNS), f.mul(f.mul(rows, k), _APART))
         read = f.select(f.equal(left.column, 1), 0, by_columns)
-        return f.add(sums, packed, read, f.mul(stored, f.ceildiv(k, deepest(machine, element))))
+        return f.add(sums, packed, read, f.mul(stored, f.ceildiv(k, deepest(machine))))
 
     def cheapest(rows: Index, columns: Index, left: Matrix, right: Matrix, result: Matrix) -> tuple[Index, Index]:
         """What blocks cost, and how many columns are best left over."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from hotdesk.kernels.blocks import PRODUCT_ARGUMENTS, SWEEP_ARGUMENTS, Matrix, kinds, sweep_name
 from hotdesk.kernels.halves import HALVES, half_functions, half_product_name
-from hotdesk.kernels.jobs import ELEMENT_BYTES, GRAIN, MOST_THREADS, Job, chunk, telling_function
+from hotdesk.kernels.jobs import MOST_THREADS, Job, address_function
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.product import product_functions, product_name
@@ -83,24 +83,11 @@ def _job(element: str, result: str) -> Job:
 
 def sharing_function(machine: Machine, element: str, result: str = "") -> str:
     """The shared product in the LLVM dialect; it calls `hotdesk_share` and what `batch_functions` become."""
-    tile = Tile.of(machine)
-    bytes_of = f"llvm.mlir.constant({ELEMENT_BYTES[element]} : i64) : i64"
-    job = _job(element, result)
+    tile, job = Tile.of(machine), _job(element, result)
     told = () if element in HALVES else ((sweep_name, SWEEP_ARGUMENTS), (product_name, PRODUCT_ARGUMENTS))
-    return f"""
-{job.functions}
-{"".join(_told(name(element), arguments, element) for name, arguments in told)}
-
-llvm.func @{shared_name(element, result)}({job.declared}) attributes {{no_inline}} {{
-  %zero = llvm.mlir.constant(0 : i64) : i64
-  %one = llvm.mlir.constant(1 : i64) : i64
+    work = f"""
   %most = llvm.mlir.constant({MOST_THREADS} : i64) : i64
-  %grain = llvm.mlir.constant({GRAIN} : i64) : i64
   %read = llvm.mlir.constant({_READ} : i64) : i64
-  %wide = llvm.mlir.constant({tile.columns(machine, element)} : i64) : i64
-  %high = llvm.mlir.constant({tile.rows} : i64) : i64
-  %width = {bytes_of}
-  %c_width = llvm.mlir.constant({ELEMENT_BYTES[result or element]} : i64) : i64
   %mn = llvm.mul %m, %n : i64
   %mk = llvm.mul %m, %k : i64
   %nk = llvm.mul %n, %k : i64
@@ -108,76 +95,37 @@ llvm.func @{shared_name(element, result)}({job.declared}) attributes {{no_inline
   %operands = llvm.add %mk, %nk : i64
   %reading = llvm.mul %operands, %read : i64
   %each = llvm.add %products, %reading : i64
-  %work = llvm.mul %batch, %each : i64
-  %where = llvm.mlir.addressof @hotdesk_threads : !llvm.ptr
-  %allowed = llvm.load %where : !llvm.ptr -> i64
-  %bounded = llvm.intr.smin(%allowed, %most) : (i64, i64) -> i64
-  %worth = llvm.sdiv %work, %grain : i64
-  %wanted = llvm.intr.smin(%bounded, %worth) : (i64, i64) -> i64
-  %several = llvm.icmp "sgt" %wanted, %one : i64
-  llvm.cond_br %several, ^share, ^alone
-^alone:
-{job.call("alone")}
-  llvm.return
-^share:
-  %up = llvm.sub %wanted, %one : i64
-{chunk("batch", "one")}
-{chunk("n", "wide")}
-{chunk("m", "high")}
-  // Whole products, unless the parts were uneven: a fifth of a part is more than threads lose by sharing operands.
-  %batched = llvm.mul %batch_chunk, %wanted : i64
-  %idle = llvm.sub %batched, %batch : i64
-  %five = llvm.mlir.constant(5 : i64) : i64
-  %idles = llvm.mul %idle, %five : i64
-  %by_batch = llvm.icmp "sle" %idles, %batch : i64
-  %by_n = llvm.mul %n_chunk, %m : i64
-  %by_m = llvm.mul %m_chunk, %n : i64
-  %columns = llvm.icmp "sle" %by_n, %by_m : i64
-  %a_cut = llvm.select %columns, %zero, %a_row : i1, i64
-  %b_cut = llvm.select %columns, %b_column, %zero : i1, i64
-  %c_cut = llvm.select %columns, %c_column, %c_row : i1, i64
-  %cut_size = llvm.select %columns, %n, %m : i1, i64
-  %cut_chunk = llvm.select %columns, %n_chunk, %m_chunk : i1, i64
-  %size = llvm.select %by_batch, %batch, %cut_size : i1, i64
-  %chunk = llvm.select %by_batch, %batch_chunk, %cut_chunk : i1, i64
-  %a_step0 = llvm.select %by_batch, %a_batch, %a_cut : i1, i64
-  %b_step0 = llvm.select %by_batch, %b_batch, %b_cut : i1, i64
-  %c_step0 = llvm.select %by_batch, %c_batch, %c_cut : i1, i64
+  %work = llvm.mul %batch, %each : i64"""
+    steps = f"""
+  %width = llvm.mlir.constant({machine.bytes_of(element)} : i64) : i64
+  %c_width = llvm.mlir.constant({machine.bytes_of(result or element)} : i64) : i64
+  %a_cut = llvm.select %by_column, %zero, %a_row : i1, i64
+  %b_cut = llvm.select %by_column, %b_column, %zero : i1, i64
+  %c_cut = llvm.select %by_column, %c_column, %c_row : i1, i64
+  %a_step0 = llvm.select %by_result, %a_batch, %a_cut : i1, i64
+  %b_step0 = llvm.select %by_result, %b_batch, %b_cut : i1, i64
+  %c_step0 = llvm.select %by_result, %c_batch, %c_cut : i1, i64
   %a_step = llvm.mul %a_step0, %width : i64
   %b_step = llvm.mul %b_step0, %width : i64
-  %c_step = llvm.mul %c_step0, %c_width : i64
-  %stride = llvm.mlir.constant({job.bytes} : i64) : i64
-  %space = llvm.mul %wanted, %stride : i64
-  %jobs = llvm.alloca %space x i8 {{alignment = 16 : i64}} : (i64) -> !llvm.ptr
-  llvm.br ^next(%zero, %zero : i64, i64)
-^next(%i: i64, %start: i64):
-  %left = llvm.sub %size, %start : i64
-  %length = llvm.intr.smin(%left, %chunk) : (i64, i64) -> i64
-  %cut_n = llvm.select %columns, %length, %n : i1, i64
-  %cut_m = llvm.select %columns, %m, %length : i1, i64
-  %batch_part = llvm.select %by_batch, %length, %batch : i1, i64
-  %n_part = llvm.select %by_batch, %n, %cut_n : i1, i64
-  %m_part = llvm.select %by_batch, %m, %cut_m : i1, i64
+  %c_step = llvm.mul %c_step0, %c_width : i64"""
+    part = f"""
+  %cut_n = llvm.select %by_column, %part_size, %n : i1, i64
+  %cut_m = llvm.select %by_column, %m, %part_size : i1, i64
+  %batch_part = llvm.select %by_result, %part_size, %batch : i1, i64
+  %n_part = llvm.select %by_result, %n, %cut_n : i1, i64
+  %m_part = llvm.select %by_result, %m, %cut_m : i1, i64
 {_moved("a")}
 {_moved("b")}
-{_moved("c")}
-  %offset = llvm.mul %i, %stride : i64
-  %slot = llvm.getelementptr %jobs[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-{job.stored}
-  %after = llvm.add %i, %one : i64
-  %end = llvm.add %start, %chunk : i64
-  %again = llvm.icmp "slt" %end, %size : i64
-  llvm.cond_br %again, ^next(%after, %end : i64, i64), ^run
-^run:
-{job.share}
-  llvm.return
-}}"""
+{_moved("c")}"""
+    tiled = tile.columns(machine, element), tile.rows
+    telling = "".join(_told(name(element), arguments, element) for name, arguments in told)
+    return job.sharing(tiled, ("batch", "n", "m"), work, part, steps) + telling
 
 
 def _told(function: str, arguments: Sequence[str], element: str) -> str:
     """What tells other modules the address of a function of vectors."""
     types = ", ".join(_in_llvm(kind) for kind in kinds(arguments, element))
-    return f"llvm.func @{function}({types})\n{telling_function(function)}\n"
+    return f"llvm.func @{function}({types})\n{address_function(function)}\n"
 
 
 def _in_llvm(kind: str) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS, convolution_name
 from hotdesk.kernels.halves import summed_in
-from hotdesk.kernels.jobs import ELEMENT_BYTES, GRAIN, MOST_THREADS, Job, chunk
+from hotdesk.kernels.jobs import MOST_THREADS, Job
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.winograd import CHANNELS, LEAST_FILTERS, PLACES, WINOGRAD_ARGUMENTS, winograd_name
@@ -34,14 +34,14 @@ def shared_winograd_name(image: str) -> str:
 
 def sharing_convolution(machine: Machine, image: str) -> str:
     """The shared convolution in the LLVM dialect; it calls `hotdesk_share` and what `convolution_functions` become."""
-    name = shared_convolution_name(image)
     cut = (*_CUT, "pixel")
+    name = shared_convolution_name(image)
     job = Job(name, convolution_name(image), CONVOLUTION_ARGUMENTS, pointers=("x", "w", "y"), cut=cut)
     deep = f"""
   %taps = llvm.mul %rows, %columns : i64
   %deep = llvm.mul %channels, %taps : i64
-  %fitting = llvm.mlir.constant({MOST_THREADS} : i64) : i64"""
-    return _sharing(job, machine, image, "pixel", deep, "")
+  %most = llvm.mlir.constant({MOST_THREADS} : i64) : i64"""
+    return _sharing(job, machine, image, "pixel", deep)
 
 
 def sharing_winograd(machine: Machine, image: str) -> str:
@@ -54,6 +54,7 @@ def sharing_winograd(machine: Machine, image: str) -> str:
     deep = f"""
   %places = llvm.mlir.constant({PLACES} : i64) : i64
   %deep = llvm.mul %channels, %places : i64
+  %limit = llvm.mlir.constant({MOST_THREADS} : i64) : i64
   %panel = llvm.mlir.constant({panel} : i64) : i64
   %channels_most = llvm.mlir.constant({CHANNELS} : i64) : i64
   %filters_most = llvm.mlir.constant({LEAST_FILTERS} : i64) : i64
@@ -66,7 +67,8 @@ def sharing_winograd(machine: Machine, image: str) -> str:
   %room2 = llvm.add %room0, %room1 : i64
   %room3 = llvm.add %room2, %lines : i64
   %least = llvm.mul %room3, %places : i64
-  %fitting = llvm.sdiv %room, %least : i64"""
+  %fitting = llvm.sdiv %room, %least : i64
+  %most = llvm.intr.smin(%limit, %fitting) : (i64, i64) -> i64"""
     scratch = """
   %room_part = llvm.sdiv %room, %wanted : i64
   %scratch_first = llvm.mul %i, %room_part : i64
@@ -75,7 +77,7 @@ def sharing_winograd(machine: Machine, image: str) -> str:
     return _sharing(job, machine, image, "tile", deep, scratch)
 
 
-def _sharing(job: Job, machine: Machine, image: str, place: str, deep: str, scratch: str) -> str:
+def _sharing(job: Job, machine: Machine, image: str, place: str, deep: str, scratch: str = "") -> str:
     """The function that shares out a job whose outputs are numbered as `place` says.
 
     `deep` tells how many multiplications there are to an output of a filter, and for how many threads there is room; `scratch`
@@ -83,87 +85,34 @@ def _sharing(job: Job, machine: Machine, image: str, place: str, deep: str, scra
     """
     tile, element = Tile.of(machine), summed_in(image)
     wide = tiles_in_panel(machine, element) if place == "tile" else tile.columns(machine, element)
-    return f"""
-{job.functions}
-
-llvm.func @{job.name}({job.declared}) attributes {{no_inline}} {{
-  %zero = llvm.mlir.constant(0 : i64) : i64
-  %one = llvm.mlir.constant(1 : i64) : i64
-  %limit = llvm.mlir.constant({MOST_THREADS} : i64) : i64
-  %grain = llvm.mlir.constant({GRAIN} : i64) : i64
-  %wide = llvm.mlir.constant({wide} : i64) : i64
-  %high = llvm.mlir.constant({tile.rows} : i64) : i64
-  %width_of = llvm.mlir.constant({ELEMENT_BYTES[element]} : i64) : i64
-  %w_width = llvm.mlir.constant({ELEMENT_BYTES[image]} : i64) : i64
+    work = f"""
   %items = llvm.sub %last, %first : i64
   %pixels = llvm.sub %stop, %{place} : i64{deep}
-  %most = llvm.intr.smin(%limit, %fitting) : (i64, i64) -> i64
   %plane = llvm.mul %pixels, %filters : i64
   %each = llvm.mul %plane, %deep : i64
-  %work = llvm.mul %items, %each : i64
-  %where = llvm.mlir.addressof @hotdesk_threads : !llvm.ptr
-  %allowed = llvm.load %where : !llvm.ptr -> i64
-  %bounded = llvm.intr.smin(%allowed, %most) : (i64, i64) -> i64
-  %worth = llvm.sdiv %work, %grain : i64
-  %wanted = llvm.intr.smin(%bounded, %worth) : (i64, i64) -> i64
-  %several = llvm.icmp "sgt" %wanted, %one : i64
-  llvm.cond_br %several, ^share, ^alone
-^alone:
-{job.call("alone")}
-  llvm.return
-^share:
-  %up = llvm.sub %wanted, %one : i64
-{chunk("items", "one")}
-{chunk("pixels", "wide")}
-{chunk("filters", "high")}
-  // Whole images and groups, unless the parts were uneven: a fifth of a part is more than threads lose by sharing operands.
-  %itemised = llvm.mul %items_chunk, %wanted : i64
-  %idle = llvm.sub %itemised, %items : i64
-  %five = llvm.mlir.constant(5 : i64) : i64
-  %idles = llvm.mul %idle, %five : i64
-  %by_item = llvm.icmp "sle" %idles, %items : i64
-  %by_pixel = llvm.mul %pixels_chunk, %filters : i64
-  %by_filter = llvm.mul %filters_chunk, %pixels : i64
-  %across = llvm.icmp "sle" %by_pixel, %by_filter : i64
-  %cut_size = llvm.select %across, %pixels, %filters : i1, i64
-  %cut_chunk = llvm.select %across, %pixels_chunk, %filters_chunk : i1, i64
-  %size = llvm.select %by_item, %items, %cut_size : i1, i64
-  %length_most = llvm.select %by_item, %items_chunk, %cut_chunk : i1, i64
-  %stride = llvm.mlir.constant({job.bytes} : i64) : i64
-  %space = llvm.mul %wanted, %stride : i64
-  %jobs = llvm.alloca %space x i8 {{alignment = 16 : i64}} : (i64) -> !llvm.ptr
-  llvm.br ^next(%zero, %zero : i64, i64)
-^next(%i: i64, %start: i64):
-  %left_over = llvm.sub %size, %start : i64
-  %part = llvm.intr.smin(%left_over, %length_most) : (i64, i64) -> i64
-  %end = llvm.add %start, %part : i64
+  %work = llvm.mul %items, %each : i64"""
+    steps = f"""
+  %width_of = llvm.mlir.constant({machine.bytes_of(element)} : i64) : i64
+  %w_width = llvm.mlir.constant({machine.bytes_of(image)} : i64) : i64"""
+    part = f"""
   %item_start = llvm.add %first, %start : i64
   %item_end = llvm.add %first, %end : i64
-  %first_part = llvm.select %by_item, %item_start, %first : i1, i64
-  %last_part = llvm.select %by_item, %item_end, %last : i1, i64
+  %first_part = llvm.select %by_result, %item_start, %first : i1, i64
+  %last_part = llvm.select %by_result, %item_end, %last : i1, i64
   %pixel_start = llvm.add %{place}, %start : i64
   %pixel_end = llvm.add %{place}, %end : i64
-  %pixel_cut = llvm.select %across, %pixel_start, %{place} : i1, i64
-  %stop_cut = llvm.select %across, %pixel_end, %stop : i1, i64
-  %{place}_part = llvm.select %by_item, %{place}, %pixel_cut : i1, i64
-  %stop_part = llvm.select %by_item, %stop, %stop_cut : i1, i64
-  %filter_count = llvm.select %across, %filters, %part : i1, i64
-  %filters_part = llvm.select %by_item, %filters, %filter_count : i1, i64
-  %filter_cut = llvm.select %across, %zero, %start : i1, i64
-  %filter_start = llvm.select %by_item, %zero, %filter_cut : i1, i64
+  %pixel_cut = llvm.select %by_column, %pixel_start, %{place} : i1, i64
+  %stop_cut = llvm.select %by_column, %pixel_end, %stop : i1, i64
+  %{place}_part = llvm.select %by_result, %{place}, %pixel_cut : i1, i64
+  %stop_part = llvm.select %by_result, %stop, %stop_cut : i1, i64
+  %filter_count = llvm.select %by_column, %filters, %part_size : i1, i64
+  %filters_part = llvm.select %by_result, %filters, %filter_count : i1, i64
+  %filter_cut = llvm.select %by_column, %zero, %start : i1, i64
+  %filter_start = llvm.select %by_result, %zero, %filter_cut : i1, i64
   %filter_byte = llvm.mul %filter_start, %width_of : i64
   %w_byte = llvm.mul %filter_start, %w_width : i64
   %w_step = llvm.mul %w_byte, %w_f : i64
   %y_step = llvm.mul %filter_byte, %y_c : i64
   %w_part = llvm.add %w, %w_step : i64
-  %y_part = llvm.add %y, %y_step : i64{scratch}
-  %offset = llvm.mul %i, %stride : i64
-  %slot = llvm.getelementptr %jobs[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-{job.stored}
-  %after = llvm.add %i, %one : i64
-  %again = llvm.icmp "slt" %end, %size : i64
-  llvm.cond_br %again, ^next(%after, %end : i64, i64), ^run
-^run:
-{job.share}
-  llvm.return
-}}"""
+  %y_part = llvm.add %y, %y_step : i64{scratch}"""
+    return job.sharing((wide, tile.rows), ("items", "pixels", "filters"), work, part, steps)

@@ -6,7 +6,7 @@ A function's arguments are the operands of given views, as of any kernel, then w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from math import log2
@@ -40,6 +40,16 @@ class VectorBuilder(KernelBuilder):
     def flag(self, name: str) -> str:
         self._arguments.append(f"%{name}: i1")
         return f"%{name}"
+
+    def arguments(self, names: Sequence[str], elements: Mapping[str, str]) -> tuple[dict[str, str], dict[str, Operand]]:
+        """Takes arguments by name: memory of the element types that are named, and numbers; `add` is a truth."""
+        numbers, pointers = dict[str, str](), dict[str, Operand]()
+        for name in names:
+            if name in elements:
+                pointers[name] = self.pointer(name, elements[name])
+            else:
+                numbers[name] = self.flag(name) if name == "add" else self.number(name)
+        return numbers, pointers
 
     def function(self, name: str) -> str:
         """The text of the function; it is never copied into its callers, which would make it many."""

@@ -21,7 +21,7 @@ from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, kinds, sweep_name
 from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
-from hotdesk.kernels.text import Index, Operand
+from hotdesk.kernels.text import Index
 from hotdesk.kernels.vectors import VectorBuilder
 from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE
 from hotdesk.kernels.winograd_transforms import (
@@ -84,13 +84,7 @@ def winograd_functions(machine: Machine, image: str) -> str:
 
 def _alone(machine: Machine, image: str, element: str) -> str:
     f = VectorBuilder(machine, element)
-    a: dict[str, str] = {}
-    pointers: dict[str, Operand] = {}
-    for name in WINOGRAD_ARGUMENTS:
-        if name in POINTERS:
-            pointers[name] = f.pointer(name, image if name in ("x", "w") else "")
-        else:
-            a[name] = f.flag(name) if name == "add" else f.number(name)
+    a, pointers = f.arguments(WINOGRAD_ARGUMENTS, {"x": image, "w": image, "y": element, "scratch": element})
     panel, narrow = tiles_in_panel(machine, element), Tile.of(machine).narrow * f.lanes
 
     def step(size: Index) -> Index:

@@ -8,8 +8,8 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
 from hotdesk.ir.laid_out import can_cast
 from hotdesk.ir.types import is_buffer, memref_of, shape_of
-from hotdesk.ir.walking import defining_op, segment_sizes, users
-from hotdesk.models.facts import Facts, Spaces
+from hotdesk.ir.walking import made_by, segment_sizes, users
+from hotdesk.models.facts import Facts, Spaces, no_facts
 from hotdesk.models.layouts import has_identity_layout
 from hotdesk.models.memref import RESHAPE, VIEWS, viewed
 from hotdesk.models.model import Buffers, OpModel
@@ -39,10 +39,6 @@ def _bufferize_alloc(op: ir.Operation, buffers: Buffers) -> None:
     memref = buffers.result(op, 0, dynamic_dims(source, op))
     elementwise_copy([source], memref, None, len(shape_of(memref.type)), op)
     buffers.assign(op.results[0], memref)
-
-
-def _dealloc_facts(op: ir.Operation) -> Facts:
-    return Facts()
 
 
 def _bufferize_dealloc(op: ir.Operation, buffers: Buffers) -> None:
@@ -80,8 +76,7 @@ def _to_tensor_facts(op: ir.Operation) -> Facts:
 
 def is_lent(op: ir.Operation) -> bool:
     """Whether a `to_tensor` is promised its memory alone, and no tensor of the function lies there."""
-    producer = defining_op(viewed(op.operands[0]))
-    return "restrict" in op.attributes and (producer is None or producer.name != _TO_BUFFER)
+    return "restrict" in op.attributes and made_by(viewed(op.operands[0]), _TO_BUFFER) is None
 
 
 def _bufferize_to_tensor(op: ir.Operation, buffers: Buffers) -> None:
@@ -101,8 +96,8 @@ def _expand_to_tensor(op: ir.Operation) -> list[ir.Value] | None:
     """
     if "restrict" in op.attributes and not is_lent(op):
         del op.attributes["restrict"]
-    producer = defining_op(op.operands[0])
-    if producer is None or producer.name != _TO_BUFFER or "read_only" not in producer.attributes:
+    producer = made_by(op.operands[0], _TO_BUFFER)
+    if producer is None or "read_only" not in producer.attributes:
         return None
     source = producer.operands[0]
     return [source] if source.type == op.results[0].type else None
@@ -141,13 +136,8 @@ def _lies_otherwise(kind: ir.Type) -> bool:
 
 def _is_copied_for(op: ir.Operation) -> bool:
     """Whether nothing else uses the tensor, and it is a copy."""
-    made = defining_op(op.operands[0])
-    return (
-        made is not None
-        and made.name == "bufferization.alloc_tensor"
-        and _copies(made)
-        and len(users(made.results[0])) == 1
-    )
+    made = made_by(op.operands[0], "bufferization.alloc_tensor")
+    return made is not None and _copies(made) and len(users(made.results[0])) == 1
 
 
 def _is_followed(memref: ir.Value, *, calls: bool = False) -> bool:
@@ -177,7 +167,7 @@ def _bufferize_own(op: ir.Operation, buffers: Buffers) -> None:
 
 MODELS = {
     "bufferization.alloc_tensor": OpModel(_alloc_facts, _bufferize_alloc),
-    "bufferization.dealloc_tensor": OpModel(_dealloc_facts, _bufferize_dealloc),
+    "bufferization.dealloc_tensor": OpModel(no_facts, _bufferize_dealloc),
     "bufferization.materialize_in_destination": OpModel(_materialize_facts, _bufferize_materialize),
     _TO_TENSOR: OpModel(_to_tensor_facts, _bufferize_to_tensor, expand=_expand_to_tensor),
     _TO_BUFFER: OpModel(_to_buffer_facts, _bufferize_to_buffer, expand=_expand_to_buffer),

@@ -8,14 +8,10 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import int_array, segment_sizes
-from hotdesk.models.facts import Facts
+from hotdesk.models.facts import no_facts
 from hotdesk.models.model import Buffers, OpModel
 
 Branches = tuple[tuple[int, int, int], ...]
-
-
-def _no_facts(op: ir.Operation) -> Facts:
-    return Facts()
 
 
 def _br(op: ir.Operation) -> Branches:
@@ -50,7 +46,7 @@ def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
 
 
 def _model(branches: Callable[[ir.Operation], Branches]) -> OpModel:
-    return OpModel(_no_facts, _bufferize, branches=branches, takes_scalars=True)
+    return OpModel(no_facts, _bufferize, branches=branches, takes_scalars=True)
 
 
 MODELS = {"cf.br": _model(_br), "cf.cond_br": _model(_cond_br), "cf.switch": _model(_switch)}

@@ -86,6 +86,11 @@ class Facts:
         return operand in self.reads or operand not in self.overwrites
 
 
+def no_facts(op: ir.Operation) -> Facts:
+    """Those of an op that touches no tensor's memory."""
+    return Facts()
+
+
 RESULTS = -1
 """In the place of a region's number: the results of the operation."""
 

@@ -100,7 +100,7 @@ def _callee(op: ir.Operation) -> Callee:
             f"call of `@{cast(Any, op.attributes['callee']).value}`",
             expected="a function of the module",
             got="no function of that name",
-            where=python_line(op.location) or None,
+            where=python_line(op.location),
         )
     return callee
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
-from hotdesk.ir.walking import nested_ops, segment_sizes
+from hotdesk.ir.walking import nested_ops, parallel_loops, segment_sizes
 
 _IN_PAYLOADS = ("linalg.index", "linalg.yield")
 _REDUCE = "linalg.reduce"
@@ -66,7 +66,7 @@ def read_generic(op: ir.Operation | None) -> Generic | None:
     maps = tuple(found)
     inputs = len(maps) - _count_of_outputs(op)
     if "iterator_types" in op.attributes:
-        parallel = tuple("parallel" in str(kind) for kind in cast(Any, op.attributes["iterator_types"]))
+        parallel = parallel_loops(op)
     else:
         written = {dim for each in maps[inputs:] for dim in _dims(each)}
         parallel = tuple(dim in written for dim in range(maps[0].n_dims))

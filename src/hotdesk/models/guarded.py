@@ -173,7 +173,7 @@ def _check_tensors(op: ir.Operation, name: str, numbers: Iterable[int], among: A
 
 
 def _mistake(op: ir.Operation, expected: str, got: str) -> BufferizationError:
-    where = python_line(op.location) or None
+    where = python_line(op.location)
     return BufferizationError(
         f"model of `{op.name}`",
         expected=expected,

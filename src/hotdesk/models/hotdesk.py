@@ -3,32 +3,51 @@ foreign call has any number of them."""
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 from hotdesk._bindings import ir
 from hotdesk.ir.dialect import MOST_RESULTS
-from hotdesk.ir.walking import int_array
+from hotdesk.ir.walking import flag_of, int_array, text_of
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.rewrites import bufferize_destination_style
 
 _INIT = {"hotdesk.contract": 2, "hotdesk.conv": 2, "hotdesk.pool": 1}
+WITH_KERNELS = (*_INIT, "hotdesk.attention")
+"""The ops whose kernels are made for their operands."""
+FOREIGN = "hotdesk.foreign"
 
 
 def facts(op: ir.Operation) -> Facts:
     init = _INIT.get(op.name, len(op.operands) - 1)
     reads = set(range(init))
-    if "accumulate" in op.attributes and bool(cast(Any, op.attributes["accumulate"]).value):
+    if "accumulate" in op.attributes and flag_of(op, "accumulate"):
         reads.add(init)
     if not op.results:
         return Facts(reads=frozenset(reads))  # the destination is a memref
     return Facts(reads=frozenset(reads), ties=((init, 0),), overwrites=frozenset({init}))
 
 
+def letters_of(op: ir.Operation) -> tuple[str, ...]:
+    """The letters in the equation of a contraction or an attention: of each input, and of the result last."""
+    inputs, result = text_of(op, "equation").split("->")
+    return (*inputs.split(","), result)
+
+
+def scratch_operands(op: ir.Operation) -> int:
+    """How many operands of an op on memrefs, the last ones, are scratch memory."""
+    return len(op.operands) - 3 if op.name == "hotdesk.conv" else 0
+
+
 def foreign_groups(op: ir.Operation) -> tuple[int, int, int]:
     """How many operands of a `hotdesk.foreign` are inputs, numbers and destinations, in this order."""
     inputs, numbers, inits = int_array(op.attributes["groups"])
     return inputs, numbers, inits
+
+
+def foreign_operands(op: ir.Operation) -> tuple[list[ir.Value], list[ir.Value]]:
+    """The tensors or memrefs of a `hotdesk.foreign`, destinations last, and its numbers."""
+    inputs, numbers, _ = foreign_groups(op)
+    values = list(op.operands)
+    return [*values[:inputs], *values[inputs + numbers :]], values[inputs : inputs + numbers]
 
 
 def _foreign_facts(op: ir.Operation) -> Facts:
@@ -55,6 +74,6 @@ def no_results() -> ir.Attribute:
 
 
 MODELS = {
-    **{name: OpModel(facts, _bufferize) for name in (*_INIT, "hotdesk.attention")},
-    "hotdesk.foreign": OpModel(_foreign_facts, _bufferize_foreign),
+    **{name: OpModel(facts, _bufferize) for name in WITH_KERNELS},
+    FOREIGN: OpModel(_foreign_facts, _bufferize_foreign),
 }

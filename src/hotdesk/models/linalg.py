@@ -81,7 +81,7 @@ def _refuse_winograd(op: ir.Operation) -> None:
         f"op `{op.name}` has no form on memrefs",
         expected="the transform as products of matrices",
         got=op.name,
-        where=python_line(op.location) or None,
+        where=python_line(op.location),
         hint="decompose it first: `transform.structured.decompose_winograd_op`",
     )
 

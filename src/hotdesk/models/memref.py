@@ -1,6 +1,6 @@
-"""The `memref` dialect: which ops show memory differently, and which touch none.
+"""The `memref` dialect: which ops show memory differently, which touch none, and which keep or make pointers.
 
-What allocates and frees, and what an op of another dialect reads and writes, `models.new_memory` and `models.facts` say.
+What ops read and write `models.memory_effects` says, what allocates and frees `models.new_memory`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,16 @@ VIEWS = frozenset((_OF_FIRST | set(ONE_TO_ONE)) - {METADATA, RESHAPE})
 
 QUIET = frozenset({"memref.alloc", "memref.dim", "memref.rank", "arith.select"})
 """Other ops on memrefs that touch no memory: they allocate, ask for sizes, or choose a memref."""
+
+
+POINTING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor")
+"""Ops whose result leads to their operand's memory and is no memref."""
+_STORING = {"memref.store": 1, "affine.store": 1, "linalg.yield": None}
+
+
+def stored(op: ir.Operation) -> list[ir.Value]:
+    """The operands of an op that it writes into memory as elements; these may be memrefs."""
+    return list(op.operands)[: _STORING[op.name]] if op.name in _STORING else []
 
 
 def view_source(name: str, result: int) -> int | None:

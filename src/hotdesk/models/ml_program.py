@@ -66,7 +66,7 @@ def _global(op: ir.Operation) -> ir.Operation:
         f"{op.name} of `@{name}`",
         expected="a global of the module",
         got="none of that name",
-        where=python_line(op.location) or None,
+        where=python_line(op.location),
     )
 
 
@@ -90,7 +90,7 @@ def _converted(old: ir.Operation) -> ir.Operation:
             f"global `@{symbol_name(old)}`",
             expected="a tensor of static sizes",
             got=str(kind),
-            where=python_line(old.location) or None,
+            where=python_line(old.location),
         )
     attributes: dict[str, ir.Attribute] = {
         "sym_name": old.attributes["sym_name"],

@@ -19,7 +19,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.explain import Reason
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref, is_token, shape_of
-from hotdesk.ir.walking import defining_op, segment_sizes
+from hotdesk.ir.walking import defining_op, integer_of, segment_sizes
 from hotdesk.models.facts import MemoryEffects, NewMemory
 from hotdesk.models.registry import model_of
 
@@ -92,7 +92,7 @@ def new_memory(op: ir.Operation) -> NewMemory | None:
         return _checked(op, stated)
     if op.name not in (ALLOC, ALLOCA):
         return None
-    asked = int(cast(Any, op.attributes[ALIGNMENT]).value) if ALIGNMENT in op.attributes else 0
+    asked = integer_of(op, ALIGNMENT) if ALIGNMENT in op.attributes else 0
     return NewMemory(tuple(range(segment_sizes(op)[0])), asked, movable=True, ordinary=True)
 
 
@@ -154,6 +154,6 @@ def _checked(op: ir.Operation, stated: MemoryEffects) -> NewMemory | None:
         f"the model of `{op.name}`",
         expected="one new memref, an operand of type index for each `?` in it, and an alignment that is a power of two",
         got=f"{len(wanted)} new memrefs with {sum(wanted)} dynamic sizes, {known}",
-        where=python_line(op.location) or None,
+        where=python_line(op.location),
         hint="correct the `memory` that its `effects` state (docs/models.md)",
     )

@@ -13,17 +13,13 @@ from hotdesk.ir.building import create
 from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import int_array, segment_sizes
 from hotdesk.models import reductions
-from hotdesk.models.facts import Facts, Flow
+from hotdesk.models.facts import Facts, Flow, no_facts
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.reductions import expand_parallel, reduction_facts
 from hotdesk.models.rewrites import bufferize_region_op
 from hotdesk.models.tensor_slices import slice_of, subview
 
 _LOOP = frozenset({(0, 0)})
-
-
-def _no_facts(op: ir.Operation) -> Facts:
-    return Facts()
 
 
 # scf.parallel
@@ -101,6 +97,6 @@ MODELS = {
     "scf.parallel": OpModel(reduction_facts, _bufferize_parallel, _parallel_flow, expand=expand_parallel),
     **reductions.MODELS,
     "scf.forall": OpModel(_forall_facts, _bufferize_forall, _forall_flow),
-    "scf.forall.in_parallel": OpModel(_no_facts, flow=_threads_flow),
+    "scf.forall.in_parallel": OpModel(no_facts, flow=_threads_flow),
     "tensor.parallel_insert_slice": OpModel(_insert_facts, _bufferize_insert),
 }

@@ -9,16 +9,12 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import constant_of
-from hotdesk.models.facts import RESULTS, Facts, Flow
+from hotdesk.models.facts import RESULTS, Facts, Flow, no_facts
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.rewrites import bufferize_region_op, bufferize_terminator
 
 _LOOP = frozenset({(0, 0)})
 _INDEX_BITS = 32
-
-
-def _no_facts(op: ir.Operation) -> Facts:
-    return Facts()
 
 
 def has_first_iteration(op: ir.Operation) -> bool:
@@ -79,11 +75,15 @@ def _branch_flow(op: ir.Operation) -> Flow:
     return _branch_passing(tuple([len(region.blocks) > 0 for region in op.regions]), len(op.results))
 
 
+def _once_flow(op: ir.Operation) -> Flow:
+    return _branch_passing((True,), len(op.results), runs=True)
+
+
 @cache
-def _branch_passing(filled: tuple[bool, ...], count: int) -> Flow:
+def _branch_passing(filled: tuple[bool, ...], count: int, *, runs: bool = False) -> Flow:
     """One of the regions that have blocks runs, and yields the results."""
     regions = [number for number, has_blocks in enumerate(filled) if has_blocks]
-    return Flow(exits=tuple((region, i, RESULTS, i) for region in regions for i in range(count)))
+    return Flow(exits=tuple((region, i, RESULTS, i) for region in regions for i in range(count)), runs=runs)
 
 
 def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
@@ -97,7 +97,7 @@ def _bufferize_terminator(op: ir.Operation, buffers: Buffers) -> None:
 
 
 def _model(flow: Callable[[ir.Operation], Flow]) -> OpModel:
-    return OpModel(_no_facts, _bufferize, flow)
+    return OpModel(no_facts, _bufferize, flow)
 
 
 MODELS = {
@@ -105,10 +105,13 @@ MODELS = {
     "scf.while": _model(_while_flow),
     "scf.if": _model(_branch_flow),
     "scf.index_switch": _model(_branch_flow),
-    "scf.execute_region": _model(_branch_flow),
-    "scf.yield": OpModel(_no_facts, _bufferize_terminator, takes_scalars=True),
-    "scf.condition": OpModel(_no_facts, _bufferize_terminator, takes_scalars=True),
+    "scf.execute_region": _model(_once_flow),
+    "scf.yield": OpModel(no_facts, _bufferize_terminator, takes_scalars=True),
+    "scf.condition": OpModel(no_facts, _bufferize_terminator, takes_scalars=True),
 }
+LOOPS_AND_BRANCHES = tuple(name for name, model in MODELS.items() if model.flow is not None)
+TERMINATORS = tuple(name for name, model in MODELS.items() if model.flow is None)
+"""Those of the regions of loops and branches."""
 
 
 def _select_facts(op: ir.Operation) -> Facts:

@@ -10,13 +10,9 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create, dim
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, shape_of
-from hotdesk.models.facts import RESULTS, Facts, Flow
+from hotdesk.models.facts import RESULTS, Facts, Flow, no_facts
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.rewrites import bufferize_region_op, bufferize_terminator
-
-
-def _shape_of_facts(op: ir.Operation) -> Facts:
-    return Facts()
 
 
 def _expand_shape_of(op: ir.Operation) -> list[ir.Value] | None:
@@ -37,19 +33,15 @@ def _refuse(op: ir.Operation) -> Facts:
             f"op `{op.name}` has tensors but no model",
             expected="shapes as index values",
             got=str(tensors[0]),
-            where=python_line(op.location) or None,
+            where=python_line(op.location),
             hint="lower it first: `--convert-shape-to-std`",
         )
     return Facts()
 
 
-def _no_facts(op: ir.Operation) -> Facts:
-    return Facts()
-
-
 def _assuming_flow(op: ir.Operation) -> Flow:
     """The region runs once, and yields the results."""
-    return Flow(exits=tuple((0, i, RESULTS, i) for i in range(len(op.results))))
+    return Flow(exits=tuple((0, i, RESULTS, i) for i in range(len(op.results))), runs=True)
 
 
 def _bufferize_assuming(op: ir.Operation, buffers: Buffers) -> None:
@@ -70,15 +62,15 @@ def _expand_poison(op: ir.Operation) -> list[ir.Value] | None:
     if not is_tensor(kind):
         return None
     if None in shape_of(kind):
-        where = python_line(op.location) or None
+        where = python_line(op.location)
         raise BufferizationError("op `ub.poison`", expected="a tensor of static sizes", got=str(kind), where=where)
     return [create("tensor.empty", [], [kind], before=op).results[0]]
 
 
 MODELS = {
     "shape.*": OpModel(_refuse),
-    "shape.assuming": OpModel(_no_facts, _bufferize_assuming, _assuming_flow),
-    "shape.assuming_yield": OpModel(_no_facts, _bufferize_yield, takes_scalars=True),
-    "shape.shape_of": OpModel(_shape_of_facts, expand=_expand_shape_of),
+    "shape.assuming": OpModel(no_facts, _bufferize_assuming, _assuming_flow),
+    "shape.assuming_yield": OpModel(no_facts, _bufferize_yield, takes_scalars=True),
+    "shape.shape_of": OpModel(no_facts, expand=_expand_shape_of),
     "ub.poison": OpModel(_poison_facts, expand=_expand_poison),
 }

@@ -6,13 +6,9 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, empty_of
-from hotdesk.models.facts import Facts
+from hotdesk.models.facts import Facts, no_facts
 from hotdesk.models.model import OpModel
 from hotdesk.models.payloads import computed, computed_in_loops, inlined, makes_tensors, structured
-
-
-def _generate_facts(op: ir.Operation) -> Facts:
-    return Facts()
 
 
 def _expand_generate(op: ir.Operation) -> list[ir.Value]:
@@ -54,6 +50,6 @@ def _without_sign(kind: ir.Type) -> ir.Type:
 
 
 MODELS = {
-    "tensor.generate": OpModel(_generate_facts, expand=_expand_generate),
+    "tensor.generate": OpModel(no_facts, expand=_expand_generate),
     "tensor.bitcast": OpModel(_bitcast_facts, expand=_expand_bitcast),
 }

@@ -8,12 +8,8 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, elementwise_copy, index_constant
 from hotdesk.ir.types import is_tensor, shape_of
-from hotdesk.models.facts import Facts
+from hotdesk.models.facts import Facts, no_facts
 from hotdesk.models.model import Buffers, OpModel
-
-
-def _dim_facts(op: ir.Operation) -> Facts:
-    return Facts()
 
 
 def _bufferize_dim(op: ir.Operation, buffers: Buffers) -> None:
@@ -47,10 +43,6 @@ def _bufferize_insert(op: ir.Operation, buffers: Buffers) -> None:
     buffers.assign(op.results[0], destination)
 
 
-def _written_facts(op: ir.Operation) -> Facts:
-    return Facts()
-
-
 def _bufferize_splat(op: ir.Operation, buffers: Buffers) -> None:
     memref = buffers.result(op, 0, list(op.operands)[1:])
     elementwise_copy([], memref, op.operands[0], len(shape_of(memref.type)), op)
@@ -74,10 +66,10 @@ def _bufferize_empty(op: ir.Operation, buffers: Buffers) -> None:
 
 MODELS = {
     "tensor.empty": OpModel(_empty_facts, _bufferize_empty),
-    "tensor.dim": OpModel(_dim_facts, _bufferize_dim),
-    "tensor.rank": OpModel(_dim_facts, _bufferize_rank),
+    "tensor.dim": OpModel(no_facts, _bufferize_dim),
+    "tensor.rank": OpModel(no_facts, _bufferize_rank),
     "tensor.extract": OpModel(_extract_facts, _bufferize_extract),
     "tensor.insert": OpModel(_insert_facts, _bufferize_insert, takes_scalars=True),
-    "tensor.splat": OpModel(_written_facts, _bufferize_splat),
-    "tensor.from_elements": OpModel(_written_facts, _bufferize_from_elements, takes_scalars=True),
+    "tensor.splat": OpModel(no_facts, _bufferize_splat),
+    "tensor.from_elements": OpModel(no_facts, _bufferize_from_elements, takes_scalars=True),
 }

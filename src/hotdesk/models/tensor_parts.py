@@ -14,7 +14,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, dim, dynamic_dims, fill, index_constant, integers
 from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of, static_entries
-from hotdesk.ir.walking import constant_of, defining_op, int_array, nested_ops, segment_sizes
+from hotdesk.ir.walking import constant_of, defining_op, int_array, integer_of, nested_ops, segment_sizes
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import OpModel
 from hotdesk.models.payloads import computed, computed_in_loops, inlined, makes_tensors
@@ -55,7 +55,7 @@ def insert_at(source: ir.Value, into: ir.Value, offsets: list[ir.Value], before:
 
 def expand_concat(op: ir.Operation) -> list[ir.Value]:
     """The operands, one after the other, inserted into an empty tensor."""
-    axis = int(cast(Any, op.attributes["dim"]).value)
+    axis = integer_of(op, "dim")
     kind = op.results[0].type
     zero = offset = index_constant(0, op)
     offsets: list[ir.Value] = []

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import layout_of, memref_of, memref_with, row_major, shape_of
-from hotdesk.ir.walking import defining_op, int_array
+from hotdesk.ir.walking import defining_op, groups_of
 from hotdesk.models.facts import Facts
 from hotdesk.models.layouts import has_identity_layout, is_identity_layout, sliced_type, strided_type, times
 from hotdesk.models.model import Buffers, OpModel
@@ -25,7 +25,7 @@ def _whole_view(op: ir.Operation) -> Facts:
 def _bufferize_expand(op: ir.Operation, buffers: Buffers) -> None:
     source = buffers.buffer(op.operands[0])
     sizes = shape_of(op.results[0].type)
-    groups = [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
+    groups = groups_of(op)
     if has_identity_layout(source) and (groups or "strided" not in str(source.type)):  # `strided<[]>` stays strided
         result: ir.Type = memref_with(sizes, source.type)
     else:
@@ -44,7 +44,7 @@ def _bufferize_expand(op: ir.Operation, buffers: Buffers) -> None:
 
 def _bufferize_collapse(op: ir.Operation, buffers: Buffers) -> None:
     source = buffers.buffer(op.operands[0])
-    groups = [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
+    groups = groups_of(op)
     if not _is_collapsible(source.type, groups):
         source = buffers.contiguous(source, op, 0)
     sizes = shape_of(op.results[0].type)
@@ -106,7 +106,7 @@ def _bufferize_reshape(op: ir.Operation, buffers: Buffers) -> None:
 
 
 def _expand_collapse(op: ir.Operation) -> list[ir.Value] | None:
-    kind, groups = _sliced(op.operands[0]), [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
+    kind, groups = _sliced(op.operands[0]), groups_of(op)
     return None if kind is None or _is_collapsible(kind, groups) else _of_copy(op)
 
 

@@ -31,7 +31,7 @@ def facts(op: ir.Operation) -> Facts:
             f"op `{op.name}` cannot keep its tensors",
             expected="an op without branches and without tensors in its regions",
             got=op.name,
-            where=python_line(op.location) or None,
+            where=python_line(op.location),
             hint="Register a model for it (docs/models.md), or let its dialect be bufferized.",
         )
     reads = frozenset(i for i, value in enumerate(op.operands) if is_tensor(value.type))

@@ -18,6 +18,8 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from hotdesk._bindings import ir
     from hotdesk.explain import Decision, Reason
     from hotdesk.passes.properties import Property
@@ -69,6 +71,19 @@ class Pass(ABC):
         return decisions
 
 
+class FunctionPass(Pass):
+    """A pass that changes the functions of a module, and of those nested in it, one by one."""
+
+    @abstractmethod
+    def run_on(self, function: ir.Operation) -> Iterable[Decision]:
+        """Changes a function with a body in place, and gives the decisions taken, in program order."""
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        from hotdesk.ir.walking import all_functions  # to list passes takes no MLIR
+
+        return tuple(decision for function in all_functions(module) for decision in self.run_on(function))
+
+
 def _check(module: ir.Module, properties: tuple[Property, ...], what: str, expected: str) -> None:
     for each in properties:
         op = each.broken_by(module)
@@ -76,5 +91,5 @@ def _check(module: ir.Module, properties: tuple[Property, ...], what: str, expec
             from hotdesk.errors import PassError
             from hotdesk.ir.locations import python_line
 
-            where = python_line(op.location) or None
+            where = python_line(op.location)
             raise PassError(what, expected=f"{expected}{each.says}", got=f"`{op.name}`", where=where)

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, replace
-from hotdesk.ir.walking import nested_ops
+from hotdesk.ir.walking import integer_of, nested_ops
 from hotdesk.models.generics import Generic, read_generic, renamed
 
 _PARALLEL, _REDUCTION = ("#linalg.iterator_type<parallel>", "#linalg.iterator_type<reduction>")
@@ -99,7 +99,7 @@ def _empty_op(like: Generic, operands: _Operands, inputs: int) -> tuple[ir.Opera
 def _rename_indices(producer: ir.Operation, loops: Sequence[int]) -> None:
     for op in nested_ops(producer):
         if op.name == "linalg.index":
-            dim = int(cast(Any, op.attributes["dim"]).value)
+            dim = integer_of(op, "dim")
             op.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loops[dim])
 
 

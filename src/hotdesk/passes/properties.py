@@ -14,10 +14,10 @@ from hotdesk.ir.functions import named_functions
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_any_tensor, is_buffer
 from hotdesk.ir.walking import all_functions, modules, nested_ops
+from hotdesk.models.memref import stored
 from hotdesk.models.new_memory import freed
 
 _CALLS = ("func.call", "func.call_indirect")
-_STORES = ("memref.store", "affine.store")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _goes_somewhere(allocated: ir.Value, ends: Collection[ir.Operation]) -> bool
     waiting = [allocated]
     while waiting:
         for user, number in _uses(waiting.pop()):
-            if number in freed(user) or user in ends or (user.name in _STORES and number == 0):
+            if number in freed(user) or user in ends or number < len(stored(user)):
                 return True
             inside = (argument for region in user.regions for block in region.blocks for argument in block.arguments)
             made = () if user.name in _CALLS else (*user.results, *inside)

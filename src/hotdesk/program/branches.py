@@ -1,4 +1,4 @@
-"""What the terminators of blocks pass to one another, and on which way an operand of a choice counts.
+"""On which way an operand of a choice counts.
 
 A condition, the first operand, says which of the others count: of selections, and of branches to several blocks.
 """
@@ -8,17 +8,7 @@ from __future__ import annotations
 from typing import cast
 
 from hotdesk._bindings import ir
-from hotdesk.models import cf
-from hotdesk.models.registry import model_of
-
-
-def branched(op: ir.Operation) -> tuple[tuple[int, int, int], ...] | None:
-    """What a terminator passes to other blocks: (operand, successor, argument there); None if that is not known."""
-    model = model_of(op.name)
-    if model is None or model.branches is None:
-        model = cf.MODELS.get(op.name)
-    return None if model is None or model.branches is None else model.branches(op)
-
+from hotdesk.models.control_flow import branched
 
 CHOOSING = ("arith.select", "cf.cond_br", "cf.switch")
 INDEX_BITS = 64

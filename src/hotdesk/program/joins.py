@@ -14,9 +14,9 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.ir.sizes import Size, integer
+from hotdesk.models.control_flow import branched
 from hotdesk.models.facts import Flow
 from hotdesk.models.registry import registered_model
-from hotdesk.program.branches import branched
 from hotdesk.program.records import ENTRY, EXIT
 from hotdesk.program.regions import region_edges
 
@@ -104,7 +104,7 @@ def _passed(op: ir.Operation, flow: Flow, to: int, targets: Sequence[ir.Value]) 
     """What each target may be that every way to a region, or to `EXIT`, passes something."""
     filled = [bool(len(region.blocks)) for region in op.regions]
     ways: list[dict[int, ir.Value]] = []
-    for edge in region_edges(op.name, flow, filled):
+    for edge in region_edges(flow, filled):
         if edge.end == to:
             ends = [list(op.operands)] if edge.start == ENTRY else _ends(op.regions[edge.start])
             ways.extend({at: end[operand] for operand, at in edge.passed if operand < len(end)} for end in ends)

@@ -12,8 +12,8 @@ from typing import Generic, NamedTuple, TypeVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import in_order
+from hotdesk.models.control_flow import branched
 from hotdesk.models.facts import Flow
-from hotdesk.program.branches import branched
 from hotdesk.program.records import ENTRY, EXIT, FUNCTION, UNTRACKED, Block, FlowEdge, Op, RegionEdge, Value
 from hotdesk.program.regions import region_edges
 
@@ -46,7 +46,7 @@ class Reader(ABC, Generic[OpT, ValueT]):
         self.body: tuple[int, ...] = ()
         self._ops: list[OpT | None] = []
         self._blocks: list[Block | None] = []
-        self._edges: dict[tuple[int, str, tuple[bool, ...]], tuple[Flow | None, tuple[RegionEdge, ...]]] = {}
+        self._edges: dict[tuple[int, tuple[bool, ...]], tuple[Flow | None, tuple[RegionEdge, ...]]] = {}
 
     @property
     def ops(self) -> list[OpT]:
@@ -129,7 +129,7 @@ class Reader(ABC, Generic[OpT, ValueT]):
         if enters:
             known = flow is not None
             regions = tuple([self._region(r, number, i, known) for i, r in enumerate(operation.regions)])
-            edges = self._graph(name, flow, regions)
+            edges = self._graph(flow, regions)
         head = Head(number, operation, name, block, len(self._ops), operands, regions, edges, flow)
         results = tuple([self._add(v, self.result(v, i, head)) for i, v in enumerate(operation.results)])
         self._ops[number] = op = self.op(head, results, before)
@@ -137,11 +137,11 @@ class Reader(ABC, Generic[OpT, ValueT]):
             self._pass_on(op, flow)
         return number
 
-    def _graph(self, name: str, flow: Flow | None, regions: tuple[tuple[int, ...], ...]) -> tuple[RegionEdge, ...]:
+    def _graph(self, flow: Flow | None, regions: tuple[tuple[int, ...], ...]) -> tuple[RegionEdge, ...]:
         """The graph of an op with regions; that of ops with one flow is made once."""
-        key = id(flow), name, tuple([bool(blocks) for blocks in regions])
+        key = id(flow), tuple([bool(blocks) for blocks in regions])
         if key not in self._edges:
-            self._edges[key] = flow, region_edges(name, flow, key[2])
+            self._edges[key] = flow, region_edges(flow, key[1])
         return self._edges[key][1]
 
     def _pass_on(self, op: OpT, flow: Flow) -> None:

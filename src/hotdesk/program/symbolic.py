@@ -19,7 +19,7 @@ from hotdesk.ir.shapes import MadeWith, shape_made
 from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.sizes import Size, integer, is_opaque, product
 from hotdesk.ir.types import DYNAMIC, element_bytes, element_of, shape_of
-from hotdesk.ir.walking import defining_op, entry_block, int_array
+from hotdesk.ir.walking import defining_op, entry_block, flag_of, int_array, integer_of
 from hotdesk.ir.written_sizes import unnamed
 from hotdesk.program.joins import is_inside, replaced, settled, sources_of
 
@@ -152,7 +152,7 @@ class SymbolicSizes:
         if op is None:
             return None
         if op.name == "arith.constant":
-            return sympy.true if bool(cast(Any, op.attributes["value"]).value) else sympy.false
+            return sympy.true if flag_of(op, "value") else sympy.false
         if op.name in ("arith.ori", "arith.andi"):
             parts = [self.condition(operand) for operand in op.operands]
             joined = _algebra.Or if op.name == "arith.ori" else _algebra.And
@@ -160,7 +160,7 @@ class SymbolicSizes:
         if op.name != "arith.cmpi":
             return None
         a, b = (sympy.sympify(self.value(v)) for v in op.operands)
-        predicate = int(cast(Any, op.attributes["predicate"]).value)
+        predicate = integer_of(op, "predicate")
         names = ("Eq", "Ne", "Lt", "Le", "Gt", "Ge", "Lt", "Le", "Gt", "Ge")
         if predicate >= _FIRST_UNSIGNED and not all(is_not_negative(each, self.may_be_negative) for each in (a, b)):
             return None

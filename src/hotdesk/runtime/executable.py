@@ -196,7 +196,7 @@ class PlannedExecutable:
                 "the sizes of the arguments do not go together",
                 expected=f"{spelled(check.relation)} ({check.message})",
                 got=", ".join(f"{k} = {v}" for k, v in symbols.items()),
-                where=check.source.location or None,
+                where=check.source.location,
             )
 
     def _shapes(self, symbols: Mapping[str, int]) -> tuple[tuple[int, ...], ...]:

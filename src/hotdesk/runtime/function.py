@@ -143,7 +143,7 @@ class Function:
             f"a check of {op} failed",
             expected=failed.message.removeprefix(f"{op}: "),
             got="values that do not fulfil it",
-            where=failed.source.location or None,
+            where=failed.source.location,
             hint=f"The results of this call are not valid{changed}.",
         )
 

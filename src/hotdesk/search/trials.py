@@ -17,7 +17,7 @@ from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
 from hotdesk.explain import Source, evaluate, symbols_of
 from hotdesk.ir.context import bytecode
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import main_function, nested_ops, ops_outside_payloads, top_level_ops
+from hotdesk.ir.walking import integer_of, main_function, nested_ops, ops_outside_payloads, top_level_ops
 from hotdesk.models.registry import all_built_in
 from hotdesk.passes.base import Pass
 from hotdesk.pipeline import remainder
@@ -159,7 +159,7 @@ def bufferized(module: ir.Module, changes: Sequence[Pass] = (), *, winograd: boo
     function = main_function(copy)
     buffers = find_buffers(function)
     ops = ops_outside_payloads(function)
-    numbers = tuple(int(cast(Any, op.attributes[_NUMBER]).value) if _NUMBER in op.attributes else -1 for op in ops)
+    numbers = tuple(integer_of(op, _NUMBER) if _NUMBER in op.attributes else -1 for op in ops)
     places = {buffer.base: place for place, buffer in enumerate(buffers)}
     given = callers_memory(function)
     results, donated = [places[a] for a in given.results], [places[a] for a in given.donated]

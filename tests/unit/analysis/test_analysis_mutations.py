@@ -131,7 +131,7 @@ def live_ranges_changed(
     """A fault of the plan, and the same one of deallocation."""
 
     def apply(patch: pytest.MonkeyPatch) -> None:
-        patch.setattr(lowering, "find_buffers", lambda function, _: change(function))
+        patch.setattr(lowering, "find_buffers", lambda function, *_: change(function))
         patch.setattr(settle_ownership, "read_buffers", lambda *given: read(read_buffers(*given)))
 
     return apply

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hotdesk.cli.arguments import PassFlag, parse_arguments
-from hotdesk.cli.running import Timer, table
+from hotdesk.cli.running import table
 from hotdesk.errors import OptionError
 
 
@@ -81,19 +81,6 @@ def test_what_makes_no_sense(arguments: list[str], message: str, capsys: pytest.
 def test_flags_of_passes_and_a_pipeline() -> None:
     with pytest.raises(OptionError, match="got both"):
         parse_arguments(["--cse", "--pass-pipeline=builtin.module(cse)"])
-
-
-def test_times_in_order_or_the_longest_first() -> None:
-    assert not parse_arguments(["--mlir-timing"]).timing_sorted
-    assert not parse_arguments(["--mlir-timing-display=tree"]).timing_sorted
-    assert parse_arguments(["-mlir-timing-display=list"]).timing_sorted
-    timer = Timer([("short", 0.25), ("long", 0.5)])
-    assert [
-        timer.report(longest).index("long") < timer.report(longest).index("short") for longest in (False, True)
-    ] == [
-        False,
-        True,
-    ]
 
 
 def test_a_table_of_times() -> None:

@@ -114,16 +114,11 @@ def test_bytecode_comes_from_standard_input_too(
     assert "tensor.insert" in capsys.readouterr().out
 
 
-def test_bytecode_that_is_none_or_of_a_version_that_is_none(
-    file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_bytecode_that_is_none(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     code = tmp_path / "out.mlirbc"
     code.write_bytes(b"ML\xefR\rMLI")
     assert main([str(code)]) == 1
     assert capfd.readouterr().err.startswith(f"{code}: error: ")
-    assert main([str(file), "--emit-bytecode", "--emit-bytecode-version=99", "-o", str(code)]) == 1
-    assert "option 'emit-bytecode-version'" in capfd.readouterr().err
-    assert code.read_bytes() == b"ML\xefR\rMLI"
 
 
 # What is there

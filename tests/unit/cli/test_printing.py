@@ -31,15 +31,6 @@ def test_locations_name_the_input(file: Path, capsys: pytest.CaptureFixture[str]
     assert f'"\\22-\\22:1:2 -:1:2"}} : f32 loc("{file}":3:8)' in text
 
 
-def test_short_locations_name_the_input_and_need_locations(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(file), "--mlir-print-debuginfo", "--mlir-pretty-debuginfo"]) == 0
-    text = capsys.readouterr().out
-    assert f'"\\22-\\22:1:2 -:1:2"}} : f32 {file}:3:8' in text
-    assert f"return %2 : f32 {file}:5:3" in text
-    assert main([str(file), "--mlir-pretty-debuginfo"]) == 0
-    assert f"{file}:" not in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("name", ["cse", "hotdesk-one-shot-bufferize"])
 def test_locations_between_passes_name_the_input(name: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(file), f"--{name}", "--mlir-print-debuginfo", "--mlir-print-ir-after-all"]) == 0
@@ -55,13 +46,6 @@ def test_passes_are_named_together_or_one_by_one(file: Path, capsys: pytest.Capt
     assert [line.split()[5] for line in together.splitlines() if "IR Dump" in line] == ["CSEPass", "CanonicalizerPass"]
     assert main([*passes, "--mlir-print-ir-after=cse", "--mlir-print-ir-after=canonicalize"]) == 0
     assert capsys.readouterr().err == together
-
-
-def test_regions_left_out_and_values_named_by_locations(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(file), "--mlir-print-skip-regions"]) == 0
-    assert capsys.readouterr().out == "module {...}\n\n"
-    assert main([str(file), "--mlir-use-nameloc-as-prefix"]) == 0
-    assert "%product = arith.mulf" in capsys.readouterr().out
 
 
 def test_diagnostics_without_the_operation(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

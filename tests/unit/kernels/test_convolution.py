@@ -21,7 +21,9 @@ from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS, most_weights
 from hotdesk.kernels.convolution_packing import MOST_TAPS
 from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
-from hotdesk.runtime.code.products import CommonCode, compile_convolutions, compile_products
+from hotdesk.kernels.shared import shared_name
+from hotdesk.kernels.shared_convolution import shared_convolution_name
+from hotdesk.runtime.code.products import CommonCode, common_code
 from hotdesk.runtime.code.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
 
@@ -71,8 +73,8 @@ class Case:
 
 @cache
 def compiled(machine: Machine, element: str, *, pooled: bool = False) -> tuple[CommonCode, CommonCode]:
-    products = compile_products(machine, summed_in(element))
-    convolutions = compile_convolutions(machine, element, products)
+    products = common_code(shared_name(summed_in(element)), machine)
+    convolutions = common_code(shared_convolution_name(element), machine, products)
     if pooled:
         pool().serve(convolutions.machine, 1)
     return convolutions, products
@@ -242,9 +244,9 @@ def test_halves_are_summed_in_single_precision(element: str, machine: str, poole
 def test_blocks_are_several() -> None:
     """What the small caches and the cases of several blocks are for."""
     case = CASES["several blocks of filters"]
-    assert depth(SMALL, "f32") < case.channels * 9
-    assert most_weights(SMALL, "f32") // (depth(SMALL, "f32") // 2) < case.filters
-    assert depth(host(), "f32") < CASES["a window of several depths"].window[0] * 29
+    assert depth(SMALL) < case.channels * 9
+    assert most_weights(SMALL, "f32") // (depth(SMALL) // 2) < case.filters
+    assert depth(host()) < CASES["a window of several depths"].window[0] * 29
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, host
-from hotdesk.runtime.code.products import CommonCode, compile_halves, compile_products
+from hotdesk.kernels.shared import shared_name
+from hotdesk.runtime.code.products import CommonCode, common_code
 from hotdesk.runtime.code.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
 
@@ -43,8 +44,8 @@ def pool() -> ThreadPool:
 @cache
 def compiled(machine: str, element: str, result: str = "", *, pooled: bool = True) -> tuple[CommonCode, CommonCode]:
     """The products of the type, and those of f32 that they call."""
-    singles = compile_products(MACHINES[machine], "f32")
-    halves = compile_halves(MACHINES[machine], element, result or element, singles)
+    singles = common_code(shared_name("f32"), MACHINES[machine])
+    halves = common_code(shared_name(element, result), MACHINES[machine], singles)
     if pooled:
         pool().serve(singles.machine, 1)
         pool().serve(halves.machine, 1)

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from hotdesk.kernels.blocks import block_elements, deepest
 from hotdesk.kernels.jobs import MOST_THREADS
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host, of_features
-from hotdesk.runtime.code.products import CommonCode, compile_products
+from hotdesk.kernels.shared import shared_name
+from hotdesk.runtime.code.products import CommonCode, common_code
 from hotdesk.runtime.code.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
 
@@ -37,7 +38,7 @@ LAYOUTS = ("rows", "columns", "apart", "gap")
 
 @cache
 def compiled(machine: Machine, element: str) -> CommonCode:
-    products = compile_products(machine, element)
+    products = common_code(shared_name(element), machine)
     pool().serve(products.machine, 1)
     return products
 
@@ -45,7 +46,7 @@ def compiled(machine: Machine, element: str) -> CommonCode:
 @cache
 def without_a_pool(machine: Machine, element: str) -> CommonCode:
     """The same without the pool, and so without scratch memory."""
-    return compile_products(machine, element)
+    return common_code(shared_name(element), machine)
 
 
 @cache
@@ -144,7 +145,7 @@ def test_columns_left_over_of_a_panel(machine: str) -> None:
 
 def test_blocks_are_several() -> None:
     """What the small caches are for."""
-    assert deepest(SMALL, "f32") < 250
+    assert deepest(SMALL) < 250
     assert block_elements(SMALL, "f32") < 150 * 250
     products = compiled(SMALL, "f32")
     for layouts, add in product(product(LAYOUTS[:3], repeat=3), (False, True)):

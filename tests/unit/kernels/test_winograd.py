@@ -19,10 +19,12 @@ from hypothesis import strategies as st
 
 from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
+from hotdesk.kernels.shared import shared_name
+from hotdesk.kernels.shared_convolution import shared_winograd_name
 from hotdesk.kernels.winograd import CHANNELS, GOOD_FILTERS, WINOGRAD_ARGUMENTS, good_room, room_needed
 from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE, TAPS, after_matrix, before_matrix, filter_matrix
 from hotdesk.kernels.winograd_transforms import tiles_in_panel
-from hotdesk.runtime.code.products import CommonCode, compile_products, compile_winograd
+from hotdesk.runtime.code.products import CommonCode, common_code
 from hotdesk.runtime.code.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
 
@@ -58,8 +60,8 @@ class Case:
 
 @cache
 def compiled(machine: Machine, element: str) -> tuple[CommonCode, CommonCode]:
-    products = compile_products(machine, summed_in(element))
-    return compile_winograd(machine, element, products), products
+    products = common_code(shared_name(summed_in(element)), machine)
+    return common_code(shared_winograd_name(element), machine, products), products
 
 
 @cache

@@ -9,11 +9,11 @@ import pytest
 from torch_mlir import ir
 
 from examples.own_op import accumulate, accumulate_on_buffers
-from hotdesk.analysis.memrefs.memory_effects import effects_of
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.context import entered, make_context
 from hotdesk.ir.walking import nested_ops
 from hotdesk.models import RESULTS, Buffers, Facts, Flow, MemoryEffects, OpModel, register
+from hotdesk.models.memory_effects import effects_of
 from hotdesk.passes.bufferize.partial import bufferize_ops
 from hotdesk.passes.textual import parse_pipeline
 

@@ -15,7 +15,6 @@ from torch_mlir import ir
 from examples import own_op
 from hotdesk.analysis.in_place.inplace import analyse_in_place
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
-from hotdesk.analysis.memrefs.memory_effects import effects_of
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import PassError
 from hotdesk.explain import Outcome, Reason
@@ -23,6 +22,7 @@ from hotdesk.ir.context import make_context
 from hotdesk.ir.sizes import is_opaque
 from hotdesk.ir.walking import defined_functions, nested_ops
 from hotdesk.models import RESULTS, Facts, Flow, MemoryEffects, OpModel, model_of, register, registry
+from hotdesk.models.memory_effects import effects_of
 from hotdesk.program.records import ENTRY, EXIT
 from hotdesk.program.symbolic import SymbolicSizes
 from tests.running import Executable

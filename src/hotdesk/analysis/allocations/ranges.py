@@ -63,7 +63,7 @@ def live_range(allocations: Allocations, allocation: Allocation) -> LiveRange | 
     if isinstance(found, Unbounded):
         return found
     if any(place != found and program.within_block(place, found) is None for place in places):
-        return _whole_region(allocations, home, found)
+        return _whole_region(allocations, found)
     touching = [user for user in allocation.users if is_touching(allocations, program.ops[user])]
     lifted = [program.within(user, found) for user in touching]
     tops = sorted(top for top in lifted if top is not None)
@@ -112,7 +112,7 @@ def _climbed(allocations: Allocations, home: int, common: int) -> int | Unbounde
     return place
 
 
-def _whole_region(allocations: Allocations, home: int, block: int) -> LiveRange | Unbounded:
+def _whole_region(allocations: Allocations, block: int) -> LiveRange | Unbounded:
     """Rule 3: the region of a block; not known if the block may run again while the allocation is in use."""
     program = allocations.program
     if allocations.dominance.cycle(block) >= 0:

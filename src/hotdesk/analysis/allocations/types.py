@@ -7,6 +7,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.uses import Allocation, Allocations, bytes_of_element
 from hotdesk.analysis.memrefs.buffer_program import BufferOp
+from hotdesk.ir.walking import integer_of
 from hotdesk.models.func import RETURN
 from hotdesk.models.new_memory import ALIGNMENT, allocated, new_memory
 from hotdesk.models.registry import model_of
@@ -40,7 +41,7 @@ def alignment_of(allocations: Allocations, allocation: Allocation) -> int:
     program = allocations.program
     known = new_memory(allocations.op(allocation).operation)
     counting = [op for user in allocation.users if counts_on_alignment(op := program.ops[user].operation)]
-    wanted = [int(cast(Any, op.attributes[ALIGNMENT]).value) for op in counting]
+    wanted = [integer_of(op, ALIGNMENT) for op in counting]
     wanted += [known.alignment] if known is not None and known.alignment else []
     own = allocations.value(allocation).type
     others = {program.buffers[alias].value.type for alias in allocation.aliases} - {own}

@@ -20,16 +20,16 @@ from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.ranges import is_touching
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, Kind
-from hotdesk.analysis.memrefs.memory_effects import effects_of
 from hotdesk.ir.types import is_memref
 from hotdesk.models.func import RETURN
 from hotdesk.models.generics import read_generic
+from hotdesk.models.memory_effects import effects_of
 from hotdesk.models.new_memory import freed
 from hotdesk.program.op_ranges import between
 
 FOREIGN = -1
-_QUIET_DIALECTS = ("arith", "math", "index", "cf", "scf", "affine")
-_QUIET = (RETURN, "memref.alloc", "memref.alloca", "memref.get_global", "linalg.yield", "linalg.index")
+_KNOWN = ("cf", "scf", "affine", "linalg")
+"""Dialects whose ops touch nothing but their operands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class MemoryClasses:
             self.copies.append(Copy(op.number, op.operands[copied[0]], op.operands[copied[1]]))
 
     def _is_known(self, op: BufferOp) -> bool:
-        if op.control or op.name in _QUIET or op.name.split(".")[0] in _QUIET_DIALECTS or op.name.startswith("linalg."):
+        if op.control or op.name == RETURN or op.name.split(".")[0] in _KNOWN:
             return True
         block = self.program.blocks[op.block]
         ends_control = block.last == op.number and (block.parent == FUNCTION or self.program.ops[block.parent].control)

@@ -32,9 +32,9 @@ from hotdesk.analysis.copying.context import CopyContext
 from hotdesk.analysis.copying.copies import Copy, copy_of
 from hotdesk.analysis.memrefs.aliasing import Alias
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, Kind
-from hotdesk.analysis.memrefs.memory_effects import Effects, overwritten, payload_effects, read_as_written
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.types import is_memref, same_space, shape_of
+from hotdesk.models.memory_effects import Effects, overwritten, payload_effects, read_as_written
 
 _FOREIGN = {Kind.ARGUMENT: Reason.NOT_WRITABLE_INPUT, Kind.GLOBAL: Reason.NOT_WRITABLE_CONSTANT}
 

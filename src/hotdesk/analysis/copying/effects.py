@@ -7,9 +7,9 @@ from hotdesk.analysis.allocations.uses import Allocation
 from hotdesk.analysis.copying.copies import Copy, MemoryClasses
 from hotdesk.analysis.memrefs.aliasing import Alias, Aliases
 from hotdesk.analysis.memrefs.buffer_program import Kind
-from hotdesk.analysis.memrefs.memory_effects import Effects, effects_of, payload_effects, read_as_written
 from hotdesk.ir.types import is_memref, shape_of
 from hotdesk.models.generics import read_generic
+from hotdesk.models.memory_effects import Effects, effects_of, payload_effects, read_as_written
 
 _OVERWRITING = ("memref.copy", "linalg.copy", "linalg.fill")
 

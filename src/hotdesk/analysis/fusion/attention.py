@@ -22,7 +22,7 @@ from typing import Any, TypeAlias, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import element_of, is_tensor, shape_of
-from hotdesk.ir.walking import constant_of, defining_op, int_array, users
+from hotdesk.ir.walking import constant_of, defining_op, flag_of, groups_of, made_by, users
 from hotdesk.models.generics import Generic, read_generic
 
 Formula: TypeAlias = tuple[Any, ...]
@@ -82,17 +82,17 @@ def find_attention(weighing: ir.Operation) -> Attention | None:
 
 def overwrites(op: ir.Operation) -> bool:
     """Whether it is a `hotdesk.contract` on tensors that reads no init."""
-    return op.name == "hotdesk.contract" and len(op.results) == 1 and not cast(Any, op.attributes["accumulate"]).value
+    return op.name == "hotdesk.contract" and len(op.results) == 1 and not flag_of(op, "accumulate")
 
 
 def without_collapse(value: ir.Value) -> ir.Value:
-    op = defining_op(value)
-    return op.operands[0] if op is not None and op.name == "tensor.collapse_shape" else value
+    op = made_by(value, "tensor.collapse_shape")
+    return value if op is None else op.operands[0]
 
 
 def without_expansion(value: ir.Value) -> ir.Value:
-    op = defining_op(value)
-    return op.operands[0] if op is not None and op.name == "tensor.expand_shape" else value
+    op = made_by(value, "tensor.expand_shape")
+    return value if op is None else op.operands[0]
 
 
 def _used_inside(ops: Iterable[ir.Operation], last: ir.Operation) -> bool:
@@ -165,8 +165,8 @@ def _row_reduction(value: ir.Value, combine: str, start: float, source: ir.Value
 
 def _filled(value: ir.Value) -> float | None:
     """The number that a tensor is filled with, if that is known."""
-    op = defining_op(value)
-    return constant_of(op.operands[0]) if op is not None and op.name == "linalg.fill" else uniform(value)
+    op = made_by(value, "linalg.fill")
+    return uniform(value) if op is None else constant_of(op.operands[0])
 
 
 # Payloads
@@ -264,8 +264,8 @@ def formula(op: ir.Operation) -> Formula | None:
 
 def uniform(value: ir.Value) -> float | None:
     """The number that every element of a constant tensor is; None for any other."""
-    op = defining_op(value)
-    if op is None or op.name != "arith.constant" or not is_tensor(value.type):
+    op = made_by(value, "arith.constant")
+    if op is None or not is_tensor(value.type):
         return None
     attribute = op.attributes["value"]
     if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat:
@@ -320,6 +320,6 @@ def unit_dims(view: ir.Operation) -> tuple[tuple[int, ...], ...] | None:
     if view.name not in _VIEWS:
         return None
     larger = shape_of((view.results[0] if view.name == "tensor.expand_shape" else view.operands[0]).type)
-    groups = tuple(int_array(group) for group in cast(Any, view.attributes["reassociation"]))
+    groups = tuple(groups_of(view))
     plain = all(sum(larger[i] != 1 for i in group) <= 1 for group in groups)
     return groups if plain else None

@@ -30,12 +30,12 @@ from typing import Any, NamedTuple, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.fusion_blocks import FusionBlock
 from hotdesk.analysis.memrefs.aliasing import Alias, Aliases, described
-from hotdesk.analysis.memrefs.memory_effects import Effects, payload_effects
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.generics import Generic, are_sized, loops_of, matched_loops, renamed
+from hotdesk.models.memory_effects import Effects, payload_effects
 from hotdesk.models.memref import view_source
 from hotdesk.program.symbolic import SymbolicSizes
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.aliasing import Aliases
-from hotdesk.analysis.memrefs.memory_effects import Effects, effects_of
 from hotdesk.ir.types import is_memref
 from hotdesk.models.generics import Generic, is_linalg, read_generic
+from hotdesk.models.memory_effects import Effects, effects_of
 
 _NEAREST = 4
 """Producers that are tried for an operand and origin."""

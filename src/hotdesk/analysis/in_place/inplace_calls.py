@@ -120,7 +120,7 @@ class CallPlans:
         for op in function.ops:
             if op.name != CALL or self.why_not(op) is not None:
                 continue
-            dying = [i for i in range(len(op.operands)) if _refusal(function, op, i, places, readers) is None]
+            dying = [i for i in range(len(op.operands)) if _refusal(op, i, places, readers) is None]
             ties = tuple(sorted(self._usable(callee_name(op.operation), frozenset(dying)).items()))
             tied = frozenset(operand for operand, _ in ties)
             ops[op.number] = replace(op, facts=replace(op.facts, ties=ties, clobbers=op.facts.clobbers - tied))
@@ -162,9 +162,7 @@ class CallPlans:
         ]
 
 
-def _refusal(
-    function: TensorProgram, op: OpRecord, operand: int, places: Places, readers: Readers
-) -> tuple[Reason, int | None] | None:
+def _refusal(op: OpRecord, operand: int, places: Places, readers: Readers) -> tuple[Reason, int | None] | None:
     """Why a call must not overwrite its operand (rules 2 and 3), with the op behind it, as far as contents tell."""
     value = op.operands[operand]
     if value == NOT_A_TENSOR or readers.root[value] in readers.undefined:
@@ -188,7 +186,7 @@ def _closest(
     alike = [n for n, v in enumerate(op.operands) if v != NOT_A_TENSOR and function.values[v].value.type == wanted]
     if not alike:
         return DestinationDecision(op.number, NOT_A_TENSOR, result, None, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE)
-    found = [(number, _refusal(function, op, number, places, readers)) for number in alike]
+    found = [(number, _refusal(op, number, places, readers)) for number in alike]
     operand = next((number for number, refusal in found if refusal is None), None)
     if operand is not None:
         return DestinationDecision(op.number, operand, result, None, unknown or Reason.CALLEE_KEEPS_ARGUMENT)

@@ -26,7 +26,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
-from hotdesk.ir.walking import defining_op, int_array, nested_ops, users
+from hotdesk.ir.walking import int_array, integer_of, made_by, nested_ops, users
 from hotdesk.models.generics import Generic, read_generic
 
 SLICE = ("static_offsets", "static_sizes", "static_strides")
@@ -79,7 +79,7 @@ class ConcatenationSplit:
 
 
 def axis_of(concat: ir.Operation) -> int:
-    return int(cast(Any, concat.attributes["dim"]).value)
+    return integer_of(concat, "dim")
 
 
 def pieces_of(value: ir.Value, axis: int) -> tuple[Piece, ...]:
@@ -87,17 +87,17 @@ def pieces_of(value: ir.Value, axis: int) -> tuple[Piece, ...]:
 
     Nothing where its size is not static.
     """
-    op = defining_op(value)
-    if op is not None and op.name == "tensor.concat" and axis_of(op) == axis:
-        sizes = [shape_of(operand.type)[axis] for operand in op.operands]
+    concat, part = made_by(value, "tensor.concat"), made_by(value, "tensor.extract_slice")
+    if concat is not None and axis_of(concat) == axis:
+        sizes = [shape_of(operand.type)[axis] for operand in concat.operands]
         if None in sizes:
             return ()
         known = [size for size in sizes if size is not None]
         starts = accumulate(known, initial=0)
-        return tuple(Piece(v, 0, at, n) for v, at, n in zip(op.operands, starts, known, strict=False) if n)
-    if op is not None and op.name == "tensor.extract_slice" and (window := _window(op, axis)) is not None:
+        return tuple(Piece(v, 0, at, n) for v, at, n in zip(concat.operands, starts, known, strict=False) if n)
+    if part is not None and (window := _window(part, axis)) is not None:
         first, size = window
-        return cut(pieces_of(op.operands[0], axis), first, first + size)
+        return cut(pieces_of(part.operands[0], axis), first, first + size)
     size = shape_of(value.type)[axis]
     return () if size is None else (Piece(value, 0, 0, size),)
 
@@ -106,7 +106,7 @@ def find_split(concat: ir.Operation, most: int) -> ConcatenationSplit:
     """How the readers of a concatenation of at most `most` operands may do without it, or why they need it."""
     axis, whole = axis_of(concat), concat.results[0]
     if not pieces_of(whole, axis):
-        return ConcatenationSplit((), (), _refused(concat, Reason.SIZE_NOT_STATIC, concat))
+        return ConcatenationSplit((), (), _told(Outcome.NOT_FUSED, Reason.SIZE_NOT_STATIC, concat))
     slices: list[tuple[ir.Operation, Piece]] = []
     readers: dict[ir.Operation, PieceReader] = {}
     refusal: Decision | None = None
@@ -117,10 +117,10 @@ def find_split(concat: ir.Operation, most: int) -> ConcatenationSplit:
         if isinstance(found, PieceReader):
             readers[user] = found
         elif refusal is None:
-            refusal = _refused(concat, found, concat, user)
+            refusal = _told(Outcome.NOT_FUSED, found, concat, user)
     if refusal is not None:
         return ConcatenationSplit(tuple(slices), (), refusal)
-    told = _told(concat, Outcome.FUSED, Reason.READ_IN_PARTS, concat, *readers) if readers else None
+    told = _told(Outcome.FUSED, Reason.READ_IN_PARTS, concat, *readers) if readers else None
     return ConcatenationSplit(tuple(slices), tuple(readers.values()), told)
 
 
@@ -172,7 +172,7 @@ def _dimension(affine_map: ir.AffineMap, loop: int) -> int | None:
 
 
 def _loop_asked(op: ir.Operation) -> int | None:
-    return int(cast(Any, op.attributes["dim"]).value) if op.name == "linalg.index" else None
+    return integer_of(op, "dim") if op.name == "linalg.index" else None
 
 
 def _piece_around(op: ir.Operation, pieces: Sequence[Piece], axis: int) -> Piece | None:
@@ -205,10 +205,6 @@ def cut(pieces: Iterable[Piece], first: int, last: int) -> tuple[Piece, ...]:
     return tuple(found)
 
 
-def _refused(concat: ir.Operation, reason: Reason, *because: ir.Operation) -> Decision:
-    return _told(concat, Outcome.NOT_FUSED, reason, *because)
-
-
-def _told(concat: ir.Operation, outcome: Outcome, reason: Reason, *because: ir.Operation) -> Decision:
+def _told(outcome: Outcome, reason: Reason, *because: ir.Operation) -> Decision:
     sources = tuple(Source(op.name, python_line(op.location)) for op in because)
     return Decision("result of tensor.concat", outcome, reason, sources)

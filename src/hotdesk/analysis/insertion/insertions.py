@@ -30,7 +30,7 @@ from hotdesk.analysis.insertion.held_bytes import HeldBytes
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import DYNAMIC, is_memref
-from hotdesk.ir.walking import defining_op, int_array, users
+from hotdesk.ir.walking import defining_op, int_array, made_by, users
 from hotdesk.models.registry import model_of
 
 INSERTIONS = ("tensor.insert_slice", "tensor.parallel_insert_slice", "bufferization.materialize_in_destination")
@@ -145,8 +145,7 @@ def _destination_read(
 ) -> tuple[Reason, ir.Operation] | None:
     """Who reads the destination after `start`, the first op that will write into it, or while the links write."""
     destination = insertion.operands[1]
-    owner = defining_op(destination)
-    if owner is not None and owner.name == "tensor.empty":
+    if made_by(destination, "tensor.empty") is not None:
         return None
     for user, value in _readers(destination, insertion):
         if user in links:

@@ -155,12 +155,12 @@ class _Following:
         value, since = state
         ends, after = _KnownEnd(), list[_State]()
         for use in value.uses:
-            end, states = self._taken(cast(Any, use.owner).operation, value, since)
+            end, states = self._taken(cast(Any, use.owner).operation, since)
             ends = ends.joined(end)
             after += states
         self._ends[state], self._after[state] = ends, tuple(dict.fromkeys(after))
 
-    def _taken(self, user: ir.Operation, value: ir.Value, since: int) -> tuple[_KnownEnd, list[_State]]:
+    def _taken(self, user: ir.Operation, since: int) -> tuple[_KnownEnd, list[_State]]:
         op = self._program.ops[self._numbers[user]]
         block = self._program.blocks[op.block]
         is_later = 0 <= since < op.number and op.block == self._program.ops[since].block

@@ -13,15 +13,12 @@ from hotdesk.analysis.memrefs.hidden_memory import HiddenMemory
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import nested_ops
 from hotdesk.models.asynchronous import runs_on
+from hotdesk.models.control_flow import flow_of
 from hotdesk.models.facts import Flow
-from hotdesk.models.memref import view_source
+from hotdesk.models.memref import stored, view_source
 from hotdesk.models.new_memory import allocated
 from hotdesk.program.reading import Head, Reader
 from hotdesk.program.records import Op
-from hotdesk.program.regions import flow_of
-
-_STORING = {"memref.store": 1, "affine.store": 1, "linalg.yield": None}
-"""Ops that write elements, which may be memrefs, and how many of their operands, from the first on, are such."""
 
 
 def read_buffers(function: ir.Operation, scalars: bool = False) -> BufferProgram:
@@ -76,8 +73,7 @@ class _BufferReader(Reader[Op, BufferValue]):
         for buffer in (*operands, *self.hidden.of(operation), *(payload or ())) if payload or self.hidden else operands:
             if buffer != NOT_A_BUFFER and number not in users[buffer][-1:]:
                 users[buffer].append(number)
-        if name in _STORING:
-            self._stored += ((number, buffer) for buffer in operands[: _STORING[name]] if buffer != NOT_A_BUFFER)
+        self._stored += ((number, self.numbers[value]) for value in stored(operation) if value in self.numbers)
         if payload:
             self._payloads[number] = payload
         return payload is None and len(operation.regions) > 0
@@ -107,17 +103,14 @@ class _BufferReader(Reader[Op, BufferValue]):
 
     def _payload(self, operation: ir.Operation) -> list[int] | None:
         """The memrefs that the payload of a linalg op uses; None if it makes memrefs itself."""
-        used: list[int] = []
-        stored: list[int] = []
+        used, kept = list[int](), list[int]()
         for op in nested_ops(operation):
             if any(is_buffer(value.type) for value in op.results):
                 return None
             used += (self.numbers[value] for value in op.operands if value in self.numbers)
             used += self.hidden.of(op)
-            if op.name in _STORING:
-                values = list(op.operands)[: _STORING[op.name]]
-                stored += (self.numbers[value] for value in values if value in self.numbers)
-        self._stored += ((len(self.ops), memref) for memref in stored)
+            kept += (self.numbers[value] for value in stored(op) if value in self.numbers)
+        self._stored += ((len(self.ops), memref) for memref in kept)
         return used
 
     def result(self, value: ir.Value, position: int, op: Head) -> BufferValue | None:

@@ -60,17 +60,20 @@ class BufferUse:
     users: tuple[int, ...]
 
 
-def find_buffers(function: ir.Operation, sizes: SymbolicSizes | None = None) -> tuple[BufferUse, ...]:
+def find_buffers(
+    function: ir.Operation, sizes: SymbolicSizes | None = None, straight: bool | None = None
+) -> tuple[BufferUse, ...]:
     """The bases of a function with their live ranges: arguments first, then allocations and globals in program order.
 
     Args:
         sizes: those of the function, if they are known already.
+        straight: what `is_straight` says of it, if that is known already.
 
     Raises:
         BufferizationError: an op of a function without control flow makes a memref of which it is not known what it shows.
     """
     sizes = SymbolicSizes(function) if sizes is None else sizes
-    straight = is_straight(function, sizes)
+    straight = is_straight(function, sizes) if straight is None else straight
     if straight:
         _check_known(function)
     return _Bases(read_buffers(function, scalars=True), sizes, straight).run()
@@ -97,7 +100,7 @@ def _check_known(function: ir.Operation) -> None:
         if any(is_memref(result.type) for result in op.results):
             raise BufferizationError(
                 "live ranges", expected="allocations, globals and views", got=f"a memref made by `{op.name}`",
-                where=python_line(op.location) or None,
+                where=python_line(op.location),
             )  # fmt: skip
 
 

@@ -16,11 +16,12 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp
 from hotdesk.ir.types import is_any_tensor, is_buffer, is_token
+from hotdesk.models.control_flow import branched
 from hotdesk.models.func import RETURN
+from hotdesk.models.memref import POINTING
 from hotdesk.models.registry import model_of
-from hotdesk.program.branches import branched
 
-_POINTING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor", "builtin.unrealized_conversion_cast")
+_CAST = "builtin.unrealized_conversion_cast"
 _NOT_READING = frozenset({"memref.dim", "memref.alloc", "memref.dealloc", "memref.extract_strided_metadata"})
 _NUMBERS = (ir.IntegerType, ir.FloatType, ir.IndexType, ir.ComplexType, ir.VectorType)
 _TAKING = (RETURN, "affine.yield", "linalg.yield", "scf.reduce", "scf.reduce.return")
@@ -108,7 +109,9 @@ class HiddenMemory:
 
     def _points(self, op: BufferOp, kind: ir.Type, own: Sequence[int]) -> bool:
         """Whether what an op makes of a type may lead to memory by rule 1."""
-        return op.name in _POINTING or _may_point(kind, op.control, any(number != NOT_A_BUFFER for number in own))
+        return op.name in (*POINTING, _CAST) or _may_point(
+            kind, op.control, any(number != NOT_A_BUFFER for number in own)
+        )
 
 
 def _takes_scalars(name: str) -> bool:

@@ -17,7 +17,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.shapes import MadeWith
 from hotdesk.ir.sizes import OPAQUE, Size, expand, is_opaque, product
 from hotdesk.ir.types import element_bytes, element_of, is_strided, kept_dims, layout_of, shape_of
-from hotdesk.ir.walking import defining_op, int_array, segment_sizes
+from hotdesk.ir.walking import defining_op, groups_of, segment_sizes, text_of
 from hotdesk.models.memref import CASTS, METADATA, ONE_TO_ONE, REARRANGING, RESHAPE, view_source
 from hotdesk.program.symbolic import SymbolicSizes
 
@@ -79,7 +79,7 @@ class Views:
         if op is None:
             return self._base(value)
         if op.name == "memref.get_global":
-            name = str(cast(Any, op.attributes["name"]).value)
+            name = text_of(op, "name")
             return self._base(self._globals.setdefault(name, value))
         if op.name in CASTS and not cast(Any, op.operands[0].type).has_rank:
             return replace(self._base(value), base=self.view(op.operands[0]).base, known=False)
@@ -169,7 +169,7 @@ class Views:
         elif op.name == RESHAPE:  # contiguous memory, of sizes that may be read from memory
             known = known and not any(is_opaque(size) for size in sizes)
         else:
-            groups = [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
+            groups = groups_of(op)
             strides = (
                 _expanded(source, groups, sizes) if op.name == "memref.expand_shape" else _collapsed(source, groups)
             )

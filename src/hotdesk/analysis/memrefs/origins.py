@@ -16,11 +16,11 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.asynchronous import used_later
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.models.func import RETURN
+from hotdesk.models.memref import POINTING
 from hotdesk.models.registry import model_of
 from hotdesk.program.dataflow import united
 
 _DERIVED = (Kind.VIEW, Kind.CHOICE, Kind.PASSED)
-_KEEPING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor")
 _DISCREET = ("linalg", "memref", "scf", "cf", "arith", "math", "affine", "vector", "tensor", "bufferization", "hotdesk")
 
 
@@ -57,7 +57,7 @@ def kept(program: BufferProgram, op: BufferOp) -> tuple[int, ...]:
         return ()
     model = model_of(op.name)
     told = op.control or op.name.split(".")[0] in _DISCREET or (model is not None and model.effects is not None)
-    keeps = op.name in _KEEPING or _is_opaque(program, op) or (not told and not _makes_numbers(op))
+    keeps = op.name in POINTING or _is_opaque(program, op) or (not told and not _makes_numbers(op))
     return values if keeps else ()
 
 

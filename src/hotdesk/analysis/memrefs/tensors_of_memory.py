@@ -21,9 +21,9 @@ from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.memory_effects import effects_of
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op, entry_block, is_loop_or_branch, nested_ops, ops_outside_payloads
+from hotdesk.models.memory_effects import effects_of
 from hotdesk.models.memref import VIEWS, view_source
 from hotdesk.models.new_memory import ALLOC
 from hotdesk.program.op_ranges import between

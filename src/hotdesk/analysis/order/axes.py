@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.analysis.order.reaches import LoopReach, dims_in, extents_of, linear, reach_of
 from hotdesk.ir.types import is_tensor, kept_dims, shape_of
-from hotdesk.ir.walking import int_array, nested_ops
+from hotdesk.ir.walking import groups_of, int_array, integer_of, nested_ops, parallel_loops
+from hotdesk.models.hotdesk import letters_of
 
 _FREE = -1
 
@@ -61,9 +61,9 @@ def read_loops(op: ir.Operation) -> Loops | None:
         return None
     match op.name:
         case "hotdesk.contract":
-            inputs, result = cast(Any, op.attributes["equation"]).value.split("->")
-            letters = {letter: i for i, letter in enumerate(dict.fromkeys(inputs.replace(",", "") + result))}
-            terms = [tuple(letters[letter] for letter in term) for term in (*inputs.split(","), result)]
+            equation = letters_of(op)
+            letters = {letter: i for i, letter in enumerate(dict.fromkeys("".join(equation)))}
+            terms = [tuple(letters[letter] for letter in term) for term in equation]
             twice = {loop for term in terms for loop in term if term.count(loop) > 1}
             return Loops(tuple(terms), (terms[2],), (2,), frozenset(terms[2]) - twice)
         case "hotdesk.conv":
@@ -164,16 +164,19 @@ def _structured(op: ir.Operation) -> Loops | None:
         tangled.update(loop for loop in rows[number] if rows[number].count(loop) > 1)
     for nested in nested_ops(op):
         if nested.name == "linalg.index":
-            tangled.add(int(cast(Any, nested.attributes["dim"]).value))
+            tangled.add(integer_of(nested, "dim"))
     free = shared - tangled
     if "iterator_types" in op.attributes:
-        kinds = ["parallel" in str(kind) for kind in cast(Any, op.attributes["iterator_types"])]
+        kinds = parallel_loops(op)
         free = {loop for loop in free if kinds[loop]}
     inits = tuple(range(len(rows) - count, len(rows)))
     return Loops(tuple(map(tuple, rows)), tuple(map(tuple, outputs)), inits, frozenset(free), reaches)
 
 
 VIEWS = frozenset({"tensor.collapse_shape", "tensor.expand_shape", "tensor.extract_slice"})
+"""Ops whose result is seen along the axes of their operand."""
+KEEPS_NOTHING = ("tensor.empty", "arith.constant")
+"""Ops whose result takes no memory when it is made: none yet, or some all the time."""
 
 
 def below_view(op: ir.Operation, axis: Axis) -> Axis | None:
@@ -208,7 +211,7 @@ def above_view(op: ir.Operation, axis: Axis) -> Axis | None:
 
 
 def _groups(op: ir.Operation) -> list[tuple[int, tuple[int, ...]]]:
-    return [(number, int_array(group)) for number, group in enumerate(cast(Any, op.attributes["reassociation"]))]
+    return list(enumerate(groups_of(op)))
 
 
 def _row(shape: Sequence[int | None], group: Sequence[int], dim: int) -> int | None:

@@ -18,19 +18,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.axes import VIEWS
+from hotdesk.analysis.order.axes import KEEPS_NOTHING, VIEWS
 from hotdesk.analysis.order.recomputing import views_read
 from hotdesk.analysis.order.schedules import is_pure
 from hotdesk.analysis.order.straight_line import StraightLine, ValueRead
 from hotdesk.ir.types import is_tensor, shape_of
+from hotdesk.models.hotdesk import letters_of
 
 MOST_OPERATIONS = 24
 _PER_ELEMENT = 16
 _ASSUMED = 256
-_KEEPS_NOTHING = ("tensor.empty", "arith.constant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +159,7 @@ class _KeptAcross:
 
 
 def _is_repeatable(op: ir.Operation) -> bool:
-    return op.name not in VIEWS and op.name not in _KEEPS_NOTHING and len(op.results) == 1 and (
+    return op.name not in VIEWS and op.name not in KEEPS_NOTHING and len(op.results) == 1 and (
         is_tensor(op.results[0].type) and is_pure(op) and not op.name.startswith("scf.")
     )  # fmt: skip
 
@@ -181,10 +180,9 @@ def _cost(line: StraightLine, number: int) -> int:
 def _products(op: ir.Operation) -> int:
     """Multiplications of a contraction or a convolution; 0 of others, whose elements take longer."""
     if op.name == "hotdesk.contract":
-        letters = str(cast(Any, op.attributes["equation"]).value).split("->")[0].split(",")
         sizes = {
             letter: size
-            for names, operand in zip(letters, op.operands, strict=False)
+            for names, operand in zip(letters_of(op)[:-1], op.operands, strict=False)
             for letter, size in zip(names, _sizes(operand), strict=True)
         }
         return prod(sizes.values())

@@ -181,7 +181,7 @@ def _held(line: StraightLine) -> list[int]:
     for value, maker in line.makers.items():
         if not is_tensor(value.type) or not _has_memory(line, maker):
             continue
-        first = maker + 1 if _takes_over(line, value, maker) else maker
+        first = maker + 1 if _takes_over(line, maker) else maker
         end = _last_use(line, value) + 1
         if first < end:
             changes[first] += line.bytes(value)
@@ -198,7 +198,7 @@ def _has_memory(line: StraightLine, maker: int) -> bool:
     return not name.startswith(("tensor.", "arith.")) or name in ("tensor.pad", "tensor.concat", "tensor.generate")
 
 
-def _takes_over(line: StraightLine, value: ir.Value, maker: int) -> bool:
+def _takes_over(line: StraightLine, maker: int) -> bool:
     op, loops = line.ops[maker], line.loops(maker)
     if loops is None or len(op.results) != 1 or not is_elementwise(loops):
         return False

@@ -19,12 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.axes import VIEWS
+from hotdesk.analysis.order.axes import KEEPS_NOTHING, VIEWS
 from hotdesk.analysis.order.schedules import is_pure
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor
-
-_KEEPS_NOTHING = ("tensor.empty", "arith.constant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ def _are_neighbours(line: StraightLine, number: int, place: int) -> bool:
 
 
 def _is_light(op: ir.Operation) -> bool:
-    return op.name in VIEWS or op.name in _KEEPS_NOTHING
+    return op.name in VIEWS or op.name in KEEPS_NOTHING
 
 
 def _kept_for(line: StraightLine, number: int, homes: list[int], place: int) -> int:
@@ -80,7 +78,7 @@ def _kept_for(line: StraightLine, number: int, homes: list[int], place: int) -> 
     kept = 0
     for root in dict.fromkeys(line.root(operand)[0] for operand in line.read_by(number)):
         maker = line.makers.get(root)
-        if maker is not None and (line.ops[maker].name in _KEEPS_NOTHING or _waits_too(line, maker)):
+        if maker is not None and (line.ops[maker].name in KEEPS_NOTHING or _waits_too(line, maker)):
             continue
         if maker is None and root not in line.overwritten:
             continue

@@ -19,7 +19,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import VIEWS
 from hotdesk.analysis.order.straight_line import StraightLine, ValueRead
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import defining_op
+from hotdesk.ir.walking import made_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def is_elementwise(line: StraightLine, number: int) -> bool:
 def clones(line: StraightLine, again: Again) -> list[ir.Operation]:
     """The operations to do again, in order: the destination, the operation itself and the views of it that are read."""
     op = again.operation
-    found = [maker for maker in map(defining_op, op.operands) if maker is not None and maker.name == "tensor.empty"]
+    found = [maker for value in op.operands if (maker := made_by(value, "tensor.empty")) is not None]
     views = views_read(line, op.results[0], again.uses, again.before) or ()
     return [*dict.fromkeys(found), op, *(line.ops[maker] for maker in views)]
 

@@ -93,6 +93,6 @@ class Allocators:
             f"memory that `{op.name}` passes on",
             expected="memory that one op frees, whichever way control takes",
             got=f"some that `{self.of(owner)}` frees, beside some that another op frees",
-            where=python_line(op.operation.location) or None,
+            where=python_line(op.operation.location),
             hint="copy one of them into memory of the other's allocator",
         )

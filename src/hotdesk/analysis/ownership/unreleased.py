@@ -10,7 +10,7 @@ from hotdesk.ir.types import is_any_tensor, is_buffer
 
 def not_released(program: BufferProgram, op: BufferOp, passed: bool) -> BufferizationError:
     """Why nothing can be freed behind an op that ends its block; `passed` is whether the buffer is one of its operands."""
-    where = python_line(op.operation.location) or None
+    where = python_line(op.operation.location)
     if any(number == op.number for number, _ in program.passed_on):
         return hidden_refused(op)
     if op.regions and not passed:
@@ -46,7 +46,7 @@ def hidden_refused(end: BufferOp) -> BufferizationError:
         f"{what} that `{end.name}` passes on ({', '.join(dict.fromkeys(map(str, kinds)))})",
         expected="one that leads to no memory which this function frees",
         got=f"the memory of an allocation{source}",
-        where=python_line(end.operation.location) or None,
+        where=python_line(end.operation.location),
         hint=hint,
     )
 

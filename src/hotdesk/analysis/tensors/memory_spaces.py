@@ -143,7 +143,7 @@ def _two_spaces(function: TensorProgram, one: int, first: Space, other: int, sec
         f"memory space of {_name(function, other)}",
         expected=f"{_spelled(first)}, in which {_name(function, one)} is, whose memory it may be",
         got=_spelled(second),
-        where=python_line(function.values[other].value.location) or None,
+        where=python_line(function.values[other].value.location),
         hint="copy one of them with `bufferization.alloc_tensor() copy(%x) {memory_space = …}`",
     )
 
@@ -153,7 +153,7 @@ def _not_inferred(function: TensorProgram, value: int) -> BufferizationError:
         f"memory space of {_name(function, value)}",
         expected="a space that the IR says or that follows from it (`must-infer-memory-space`)",
         got="none",
-        where=python_line(function.values[value].value.location) or None,
+        where=python_line(function.values[value].value.location),
         hint="allocate it with `bufferization.alloc_tensor() {memory_space = …}`, or run hotdesk-eliminate-empty-tensors first",
     )
 

@@ -101,7 +101,7 @@ class _TensorReader(Reader[OpRecord, TensorValue]):
     def _tensor(self, value: ir.Value, producer: int, position: int, block: int, order: int) -> TensorValue | None:
         kind = value.type
         if isinstance(kind, ir.UnrankedTensorType) and not (producer < 0 and _is_only_returned(value)):
-            where = python_line(value.location) or None
+            where = python_line(value.location)
             raise BufferizationError("a tensor without a rank", expected="ranked tensors", got=str(kind), where=where)
         if not is_tensor(kind):
             self._scalars[value] = order // 2
@@ -169,7 +169,7 @@ def _facts(operation: ir.Operation, model: OpModel | None, has_tensors: bool) ->
         f"op `{operation.name}` has tensors but no model",
         expected="an op that a model describes",
         got=operation.name,
-        where=python_line(operation.location) or None,
+        where=python_line(operation.location),
         hint="Register one with `hotdesk.models.register` (docs/models.md).",
     )
 

@@ -191,7 +191,7 @@ def _foreign(reader: OpReader) -> Step:
             f"the memory checker has no function `{callee}`",
             expected="a program that brings what its foreign calls run, as `Program.check` does",
             got=f"a call for `{reader.attribute('op').value}`",
-            where=at.location or None,
+            where=at.location,
         )
 
     def step(frame: Frame) -> None:

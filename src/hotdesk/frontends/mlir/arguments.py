@@ -178,7 +178,7 @@ def results_of(main: ir.Operation, numbers: Sequence[Number | None]) -> list[Ten
         if open_size is not None or any(each != sizes[0] for each in sizes):
             got = "another size at each return" if open_size is None else written(open_size)
             raise DataDependentShapeError(
-                what, expected="sizes that follow from the sizes of the arguments", got=got, where=where or None
+                what, expected="sizes that follow from the sizes of the arguments", got=got, where=where
             )
         specs.append(TensorSpec(what, dtype, sizes[0], where, number=_kind(numbers[position])))
     return specs
@@ -207,4 +207,4 @@ def _dtype(kind: ir.Type, what: str, location: ir.Location) -> str:
 def _unsupported(what: str, got: str, at: Any, expected: str = "") -> UnsupportedOpError:
     location = at.location if isinstance(at, ir.Operation) else at
     words = expected or f"a number, or a tensor or memref of {', '.join(dict.fromkeys(DTYPES))}"
-    return UnsupportedOpError(what, expected=words, got=got, where=python_line(location) or None)
+    return UnsupportedOpError(what, expected=words, got=got, where=python_line(location))

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.types import DYNAMIC, is_memref, is_tensor, kept_dims, shape_of
-from hotdesk.ir.walking import int_array, segment_sizes
+from hotdesk.ir.walking import int_array, integer_of, segment_sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def demands(op: ir.Operation) -> Iterator[Demand]:
             for a, b in zip(dims(operands[0]), dims(operands[1]), strict=True):
                 yield Equal(a, (b,))
         case "tensor.concat":
-            axis, first = int(cast(Any, op.attributes["dim"]).value), dims(operands[0])
+            axis, first = integer_of(op, "dim"), dims(operands[0])
             for each in operands[1:]:
                 pairs = enumerate(zip(first, dims(each), strict=True))
                 yield from (Equal(a, (b,)) for i, (a, b) in pairs if i != axis)

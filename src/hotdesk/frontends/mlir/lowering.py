@@ -15,7 +15,7 @@ from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import is_declaration, nested_ops, symbol_name
+from hotdesk.ir.walking import is_declaration, nested_ops, symbol_name, text_of
 
 _LOWERINGS: Mapping[str, tuple[str, ...]] = {
     "stablehlo": ("stablehlo-convert-to-signless,stablehlo-legalize-to-linalg",),
@@ -77,7 +77,7 @@ def refuse_what_is_not_compiled(module: ir.Module) -> None:
         symbol_name(op.operation): op.operation for op in module.body.operations if op.operation.name == "memref.global"
     }
     for op in _ops(module):
-        where = python_line(op.location) or None
+        where = python_line(op.location)
         if op.name == "func.call" and is_declaration(functions[callee_name(op)]):
             name = callee_name(op)
             raise UnsupportedOpError(
@@ -117,7 +117,7 @@ def _refuse_gaps(op: ir.Operation) -> None:
                 "a result of `linalg.generic`",
                 expected="an output map of plain dimensions, such as (d0, d1) -> (d1, d0)",
                 got=str(maps[number]),
-                where=python_line(op.location) or None,
+                where=python_line(op.location),
                 hint="Compute a tensor of the elements that are written, and insert it with `tensor.insert_slice`.",
             )
 
@@ -135,7 +135,7 @@ def _is_all_written(output: ir.AffineMap, sizes: Sequence[int | None]) -> bool:
 
 def _refuse_state(op: ir.Operation, globals_: Mapping[str, ir.Operation]) -> None:
     """Raises UnsupportedOpError for a global that is no constant: it would be state that calls share."""
-    name = str(cast(Any, op.attributes["name"]).value)
+    name = text_of(op, "name")
     if "constant" in globals_[name].attributes and "initial_value" in globals_[name].attributes:
         return
     _refuse_stored(name, python_line(op.location) or None)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
-from hotdesk.analysis.memrefs.memory_effects import effects_of
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.errors import DataDependentShapeError, UnsupportedOpError
 from hotdesk.frontends.mlir.arguments import state_sizes
@@ -14,7 +13,8 @@ from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import defining_op, entry_block
+from hotdesk.ir.walking import entry_block, made_by
+from hotdesk.models.memory_effects import effects_of
 from hotdesk.passes.bufferize.equivalent_results import DropEquivalentBufferResults
 from hotdesk.passes.bufferize.out_params import BufferResultsToOutParams
 from hotdesk.runtime.interface import TensorSpec
@@ -33,7 +33,7 @@ def memref_arguments(function: ir.Operation) -> frozenset[int]:
         if is_memref(result):
             expected = "a tensor or a number: the program is on tensors"
             where = python_line(returns_of(function)[0].location)
-            raise UnsupportedOpError(f"result {position}", expected=expected, got=str(result), where=where or None)
+            raise UnsupportedOpError(f"result {position}", expected=expected, got=str(result), where=where)
     return frozenset(position for position, kind in enumerate(given.inputs) if is_memref(kind))
 
 
@@ -68,8 +68,8 @@ def returned_arguments(function: ir.Operation) -> dict[int, int]:
 
 
 def _uncast(value: ir.Value) -> ir.Value:
-    op = defining_op(value)
-    return value if op is None or op.name != "memref.cast" else _uncast(op.operands[0])
+    op = made_by(value, "memref.cast")
+    return value if op is None else _uncast(op.operands[0])
 
 
 def results_as_arguments(module: ir.Module, function: ir.Operation, results: Sequence[TensorSpec]) -> None:
@@ -89,7 +89,7 @@ def results_as_arguments(module: ir.Module, function: ir.Operation, results: Seq
             f"result {position}",
             expected="a memref whose sizes follow from those of the arguments",
             got=str(left.outputs[position]),
-            where=python_line(returns_of(function)[0].location) or None,
+            where=python_line(returns_of(function)[0].location),
         )
 
     def stating(_: int, formal: Formal) -> Formal:

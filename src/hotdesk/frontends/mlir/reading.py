@@ -136,7 +136,7 @@ def _unparsed(error: ir.MLIRError) -> InvalidIRError:
     """What the parser or the verifier says, and where."""
     found = next(iter(error.error_diagnostics), None)
     message = str(error) if found is None else str(found.message)
-    where = None if found is None else python_line(found.location).removesuffix("-:0:0") or None
+    where = None if found is None else python_line(found.location).removesuffix("-:0:0")
     hint = "Dialects other than those of MLIR, torch-mlir and StableHLO have to be lowered first."
     return InvalidIRError(
         "the MLIR does not parse",

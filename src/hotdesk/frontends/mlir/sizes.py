@@ -39,7 +39,7 @@ def size_checks(function: ir.Operation) -> tuple[SizeCheck, ...]:
             where = python_line(op.location)
             if relation is sympy.false:
                 got = "sizes for which that never holds"
-                raise InvalidIRError(f"op `{op.name}`", expected=message, got=got, where=where or None)
+                raise InvalidIRError(f"op `{op.name}`", expected=message, got=got, where=where)
             found.setdefault(relation, SizeCheck(relation, f"`{op.name}`: {message}", Source(op.name, where)))
     return tuple(found.values())
 

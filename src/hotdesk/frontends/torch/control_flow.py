@@ -18,7 +18,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
@@ -29,8 +30,9 @@ from torch._ops import HigherOrderOperator
 from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.carried import carrier
-from hotdesk.frontends.torch.cutting import Replacement, SizeValues, location_of, shape_expressions
+from hotdesk.frontends.torch.cutting import CutSite, Replacement, shape_expressions
 from hotdesk.frontends.torch.lines import node_line
+from hotdesk.frontends.torch.size_values import location_of
 from hotdesk.frontends.torch.specs import plain
 from hotdesk.ir.building import integers
 from hotdesk.ir.types import shape_of, static_entries, tensor_with
@@ -102,7 +104,7 @@ class _Reads:
             f"op `{self._node.target}` has an operand of a kind that is not known",
             expected="tensors and numbers",
             got=type(given).__name__,
-            where=node_line(self._node) or None,
+            where=node_line(self._node),
         )
 
     def many(self, given: Any) -> tuple[_Operand, ...]:
@@ -198,6 +200,13 @@ def _block(op: ir.Operation, region: int, types: Sequence[ir.Type] = ()) -> ir.B
     return op.regions[region].blocks.append(*types, arg_locs=[op.location] * len(types))
 
 
+@contextmanager
+def _placed(site: CutSite, line: str) -> Generator[None]:
+    """Ops that are made inside of the `with` go where an op was cut out, at a line."""
+    with ir.InsertionPoint(site.before), location_of(line, site.before):
+        yield
+
+
 def _truth(value: ir.Value | Number | None) -> ir.Value:
     """A condition as an `i1`."""
     bit = ir.IntegerType.get_signless(1)
@@ -221,23 +230,17 @@ class _Cond:
     ways: tuple[_Subgraph, _Subgraph]
     line: str
 
-    def write(
-        self,
-        inputs: Sequence[ir.Value],
-        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: SizeValues,
-        before: ir.Operation,
-    ) -> Mapping[int, ir.Value]:
-        with ir.InsertionPoint(before), location_of(self.line, before):
-            (predicate,) = _values([self.predicate], inputs)
-            types = [kind for kind, _ in results.values()]
+    def write(self, site: CutSite) -> Mapping[int, ir.Value]:
+        with _placed(site, self.line):
+            (predicate,) = _values([self.predicate], site.inputs)
+            types = [kind for kind, _ in site.results.values()]
             branch = _made("scf.if", [_truth(predicate)], types, regions=2)
             for number, way in enumerate(self.ways):
                 block = _block(branch, number)
                 with ir.InsertionPoint(block):
-                    made = way.moved(block, _values(self.operands, inputs))
-                    _made("scf.yield", [_as(made[place], kind) for place, (kind, _) in results.items()], [])
-        return dict(zip(results, branch.results, strict=True))
+                    made = way.moved(block, _values(self.operands, site.inputs))
+                    _made("scf.yield", [_as(made[place], kind) for place, (kind, _) in site.results.items()], [])
+        return dict(zip(site.results, branch.results, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,17 +252,11 @@ class _While:
     body: _Subgraph
     line: str
 
-    def write(
-        self,
-        inputs: Sequence[ir.Value],
-        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: SizeValues,
-        before: ir.Operation,
-    ) -> Mapping[int, ir.Value]:
-        with ir.InsertionPoint(before), location_of(self.line, before):
+    def write(self, site: CutSite) -> Mapping[int, ir.Value]:
+        with _placed(site, self.line):
             types = [cast(ir.Type, kind) for kind in self.body.types[: len(self.carried)]]
-            first = [_as(value, kind) for value, kind in zip(_values(self.carried, inputs), types, strict=True)]
-            rest = _values(self.additional, inputs)
+            first = [_as(value, kind) for value, kind in zip(_values(self.carried, site.inputs), types, strict=True)]
+            rest = _values(self.additional, site.inputs)
             loop = _made("scf.while", first, types, regions=2)
             block = _block(loop, 0, types)
             with ir.InsertionPoint(block):
@@ -269,7 +266,7 @@ class _While:
             with ir.InsertionPoint(block):
                 made = self.body.moved(block, [*block.arguments, *rest])
                 _made("scf.yield", [_as(value, kind) for value, kind in zip(made, types, strict=True)], [])
-            return _results_as([loop.results[place] for place in results], results)
+            return _results_as([loop.results[place] for place in site.results], site.results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,26 +280,17 @@ class _For:
     body: _Subgraph
     line: str
 
-    def write(
-        self,
-        inputs: Sequence[ir.Value],
-        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: SizeValues,
-        before: ir.Operation,
-    ) -> Mapping[int, ir.Value]:
+    def write(self, site: CutSite) -> Mapping[int, ir.Value]:
         states = len(self.carried)
-        stacked = [place for place in results if place >= states]
-        with ir.InsertionPoint(before), location_of(self.line, before):
+        stacked = [place for place in site.results if place >= states]
+        with _placed(site, self.line):
             types = [cast(ir.Type, kind) for kind in self.body.types[:states]]
-            first = [_as(value, kind) for value, kind in zip(_values(self.carried, inputs), types, strict=True)]
-            scanned = [cast(ir.Value, each) for each in _values(self.scanned, inputs)]
-            rest = _values(self.additional, inputs)
+            first = [_as(value, kind) for value, kind in zip(_values(self.carried, site.inputs), types, strict=True)]
+            scanned = [cast(ir.Value, each) for each in _values(self.scanned, site.inputs)]
+            rest = _values(self.additional, site.inputs)
             for place in stacked:
-                kind, shape = results[place]
-                open_sizes = [
-                    sizes.of(size) for size, known in zip(shape, shape_of(kind), strict=True) if known is None
-                ]
-                first.append(_made("tensor.empty", open_sizes, [kind]).results[0])
+                kind, _ = site.results[place]
+                first.append(_made("tensor.empty", site.dynamic_sizes(place), [kind]).results[0])
                 types.append(kind)
             bounds = _index(0), _length(scanned[0]), _index(1)
             loop = _made("scf.for", [*bounds, *first], types, regions=1)
@@ -314,7 +302,7 @@ class _For:
                 new += [_with_row(stack, made[place], at) for stack, place in zip(held[states:], stacked, strict=True)]
                 _made("scf.yield", new, [])
             places = [*range(states), *stacked]
-            return _results_as([loop.results[places.index(place)] for place in results], results)
+            return _results_as([loop.results[places.index(place)] for place in site.results], site.results)
 
 
 def _index(value: int) -> ir.Value:

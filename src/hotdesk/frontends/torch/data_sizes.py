@@ -32,10 +32,11 @@ from torch.utils import _pytree as pytree
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.torch.carried import carrier, restored
-from hotdesk.frontends.torch.cutting import Check, Maker, Replacement, SizeValues, expression_of, shape_expressions
+from hotdesk.frontends.torch.cutting import CutSite, Maker, Replacement, expression_of, shape_expressions
 from hotdesk.frontends.torch.decompositions.counted import MASKS
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, store, tensor_at
 from hotdesk.frontends.torch.lines import node_line
+from hotdesk.frontends.torch.size_values import Check
 from hotdesk.ir.building import create, dim, index_constant
 from hotdesk.ir.types import shape_of, static_entries
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
@@ -276,19 +277,13 @@ class _Item:
 
     inputs: tuple[Any, ...]
 
-    def write(
-        self,
-        inputs: Sequence[ir.Value],
-        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: SizeValues,
-        before: ir.Operation,
-    ) -> Mapping[int, ir.Value]:
-        (tensor,) = inputs
+    def write(self, site: CutSite) -> Mapping[int, ir.Value]:
+        (tensor,), before = site.inputs, site.before
         zero = index_constant(0, before)
         element = cast(Any, tensor.type).element_type
         places = [zero] * len(shape_of(tensor.type))
         value = create("tensor.extract", [tensor, *places], [element], before=before).results[0]
-        kind = results[0][0]
+        kind = site.results[0][0]
         if value.type == kind:
             return {0: value}
         if isinstance(kind, ir.F64Type):
@@ -304,15 +299,9 @@ class _Nonzero:
 
     inputs: tuple[Any, ...]
 
-    def write(
-        self,
-        inputs: Sequence[ir.Value],
-        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: SizeValues,
-        before: ir.Operation,
-    ) -> Mapping[int, ir.Value]:
-        (tensor,) = inputs
-        kind, (count, rank) = results[0]
+    def write(self, site: CutSite) -> Mapping[int, ir.Value]:
+        (tensor,), before = site.inputs, site.before
+        kind, (count, rank) = site.results[0]
         lengths = [dim(tensor, position, before) for position in range(rank)]
         total = index_constant(1, before)
         known: int | None = 1
@@ -324,7 +313,7 @@ class _Nonzero:
         room = create("tensor.empty", [] if known is not None else [total], [room_kind], before=before).results[0]
         nest = _Nest(tensor, lengths, before)
         found, filled = nest.run(index_constant(0, before), room)
-        length = sizes.defined(count, found, total)
+        length = site.sizes.defined(count, found, total)
         if not rank:
             return {0: create("tensor.empty", [length], [kind], before=before).results[0]}
         attributes: dict[str, ir.Attribute] = {
@@ -418,14 +407,8 @@ class _Stores:
     inputs: tuple[Any, ...]
     is_sum: bool
 
-    def write(
-        self,
-        inputs: Sequence[ir.Value],
-        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: SizeValues,
-        before: ir.Operation,
-    ) -> Mapping[int, ir.Value]:
-        tensor, index, rows = inputs
+    def write(self, site: CutSite) -> Mapping[int, ir.Value]:
+        tensor, index, rows = site.inputs
         depth = cast(int, shape_of(index.type)[1])
         attributes: dict[str, ir.Attribute] = {
             "dimension_map": ir.DenseI64ArrayAttr.get(list(range(depth))),
@@ -433,7 +416,7 @@ class _Stores:
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([2, 1]),
         }
         operands = [rows, index, tensor]
-        made = create("tm_tensor.scatter", operands, [tensor.type], attributes, regions=1, before=before)
+        made = create("tm_tensor.scatter", operands, [tensor.type], attributes, regions=1, before=site.before)
         element = cast(Any, tensor.type).element_type
         block = made.regions[0].blocks.append(element, element, arg_locs=[made.location] * 2)
         with ir.InsertionPoint(block), made.location:
@@ -442,9 +425,11 @@ class _Stores:
             if self.is_sum:
                 result = _op("arith.addi" if isinstance(element, ir.IntegerType) else "arith.addf", [old, new], element)
             ir.Operation.create("tm_tensor.yield", [], [result])
-        kind = results[0][0]
+        kind = site.results[0][0]
         found = made.results[0]
-        return {0: found if found.type == kind else create("tensor.cast", [found], [kind], before=before).results[0]}
+        if found.type == kind:
+            return {0: found}
+        return {0: create("tensor.cast", [found], [kind], before=site.before).results[0]}
 
 
 # Foreign calls whose results are as long as they happen to be
@@ -491,27 +476,22 @@ class _Measured:
     def inputs(self) -> tuple[torch.fx.Node, ...]:
         return self.measure.inputs
 
-    def write(
-        self,
-        inputs: Sequence[ir.Value],
-        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: SizeValues,
-        before: ir.Operation,
-    ) -> Mapping[int, ir.Value]:
-        total = sum(len(shape) for _, shape in results.values())
+    def write(self, site: CutSite) -> Mapping[int, ir.Value]:
+        before = site.before
+        total = sum(len(shape) for _, shape in site.results.values())
         kind = ir.RankedTensorType.get([total], ir.IntegerType.get_signless(64))
-        told = self.measure.write(inputs, {0: (kind, (total,))}, sizes, before)[0]
+        told = self.measure.write(replace(site, results={0: (kind, (total,))}))[0]
         number = 0
-        for _, shape in results.values():
+        for _, shape in site.results.values():
             for size in shape:
-                if sizes.is_new(size):
+                if site.sizes.is_new(size):
                     place = index_constant(number, before)
                     words = cast(Any, kind).element_type
                     read = create("tensor.extract", [told, place], [words], before=before).results[0]
                     index = create("arith.index_cast", [read], [ir.IndexType.get()], before=before).results[0]
-                    sizes.defined(size, index)
+                    site.sizes.defined(size, index)
                 number += 1
-        return self.fetch.write([told], results, sizes, before)
+        return self.fetch.write(replace(site, inputs=[told]))
 
 
 def _measured(

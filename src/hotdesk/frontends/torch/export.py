@@ -90,7 +90,6 @@ def capture(
     kwargs: Mapping[str, Any] | None = None,
     *,
     dynamic_shapes: Any = None,
-    foreign: bool = True,
 ) -> Captured:
     """Exports a model and lowers it to linalg on tensors.
 
@@ -98,7 +97,6 @@ def capture(
         model: a module, which is exported with `args` and `kwargs`, or an `ExportedProgram`.
         args, kwargs: example arguments; their sizes are fixed unless `dynamic_shapes` frees them.
         dynamic_shapes: as `torch.export.export` takes it.
-        foreign: whether PyTorch's kernels may be called for ops that have no lowering.
 
     Raises:
         ExportError: `torch.export` refused the model.
@@ -302,7 +300,7 @@ class _GraphLowering:
             except (LoweringDied, LoweringFailed, UnsupportedOpError) as error:
                 more = set[torch.fx.Node]()
                 if self._foreign:
-                    more = _without_lowering(graph, rest, origin, error) - called
+                    more = _without_lowering(rest, origin, error) - called
                 if not more:
                     raise _refused(rest, error) from error
                 called |= more
@@ -333,7 +331,6 @@ def _refused(graph: torch.fx.Graph, error: LoweringDied | LoweringFailed | Unsup
 
 
 def _without_lowering(
-    graph: torch.fx.Graph,
     rest: torch.fx.Graph,
     origin: Mapping[torch.fx.Node, torch.fx.Node],
     error: LoweringDied | LoweringFailed | UnsupportedOpError,

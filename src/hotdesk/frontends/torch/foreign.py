@@ -27,12 +27,12 @@ from torch.utils import _pytree as pytree
 from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.carried import carrier, is_carried, restored
-from hotdesk.frontends.torch.cutting import SizeValues, location_of, shape_expressions
+from hotdesk.frontends.torch.cutting import CutSite, shape_expressions
 from hotdesk.frontends.torch.lines import node_line
+from hotdesk.frontends.torch.size_values import location_of
 from hotdesk.frontends.torch.specs import DTYPES, plain
 from hotdesk.ir.building import create
 from hotdesk.ir.dialect import MOST_OPERANDS, MOST_RESULTS
-from hotdesk.ir.types import shape_of
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 
 aten: Any = torch.ops.aten
@@ -125,29 +125,24 @@ class Foreign:
     numbers: tuple[Any, ...]
     inputs: tuple[torch.fx.Node, ...]
 
-    def write(
-        self,
-        inputs: Sequence[ir.Value],
-        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: SizeValues,
-        before: ir.Operation,
-    ) -> Mapping[int, ir.Value]:
-        numbers = [sizes.of(number) for number in self.numbers]
-        inits: list[ir.Value] = []
-        for kind, shape in results.values():
-            dynamic = [sizes.of(size) for size, known in zip(shape, shape_of(kind), strict=True) if known is None]
-            inits.append(create("tensor.empty", dynamic, [kind], before=before).results[0])
-        operands = [*inputs, *numbers, *inits]
+    def write(self, site: CutSite) -> Mapping[int, ir.Value]:
+        before = site.before
+        numbers = [site.sizes.of(number) for number in self.numbers]
+        inits = [
+            create("tensor.empty", site.dynamic_sizes(number), [kind], before=before).results[0]
+            for number, (kind, _) in site.results.items()
+        ]
+        operands = [*site.inputs, *numbers, *inits]
         attributes: dict[str, ir.Attribute] = {
             "callee": ir.StringAttr.get(self.call.symbol),
             "op": ir.StringAttr.get(self.call.op),
-            "groups": ir.DenseI64ArrayAttr.get([len(inputs), len(numbers), len(inits)]),
+            "groups": ir.DenseI64ArrayAttr.get([len(site.inputs), len(numbers), len(inits)]),
             "operandSegmentSizes": _filled(len(operands), MOST_OPERANDS),
             "resultSegmentSizes": _filled(len(inits), MOST_RESULTS),
         }
         with ir.InsertionPoint(before), location_of(self.call.location, before):
             made = ir.Operation.create("hotdesk.foreign", [v.type for v in inits], operands, attributes).operation
-        return dict(zip(results, made.results, strict=True))
+        return dict(zip(site.results, made.results, strict=True))
 
 
 def _filled(count: int, most: int) -> ir.Attribute:
@@ -197,7 +192,7 @@ def foreign_op(node: torch.fx.Node, places: Sequence[int], number: int) -> Forei
             f"op `{call.op}` has no lowering to linalg",
             expected=f"a foreign call of at most {MOST_OPERANDS} tensors, {MOST_RESULTS} of them results",
             got=f"{len(held) + len(numbers) + len(made)} and {len(made)}",
-            where=call.location or None,
+            where=call.location,
         )
     return Foreign(call, tuple(numbers), tuple(inputs))
 

@@ -34,10 +34,9 @@ from torch.fx.node import map_arg
 from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.control_flow import all_graphs, is_control_flow, subgraphs
-from hotdesk.frontends.torch.cutting import SizeValues
+from hotdesk.frontends.torch.cutting import CutSite
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.ir.building import create
-from hotdesk.ir.types import shape_of
 from hotdesk.runtime.interface import RANDOM_STATE
 
 aten: Any = torch.ops.aten
@@ -301,7 +300,7 @@ def _refuse_ends(node: torch.fx.Node, low: Any, high: Any) -> None:
         f"op `{node.target}` draws from a range that is empty or varies",
         expected="two numbers that are known when the model is compiled, the lower one first",
         got=f"{low} and {high}",
-        where=node_line(node) or None,
+        where=node_line(node),
     )
 
 
@@ -310,7 +309,7 @@ def _refused(node: torch.fx.Node, got: str) -> UnsupportedOpError:
         f"op `{node.target}` draws random numbers where that cannot be counted",
         expected="loops whose bodies alone draw",
         got=got,
-        where=node_line(node) or None,
+        where=node_line(node),
         hint="Draw in the body, and carry what was drawn to the condition.",
     )
 
@@ -330,20 +329,16 @@ class Draw:
         seed, offset, *rest = cast(Any, node.args)
         return Draw((seed, offset), *rest)
 
-    def write(
-        self,
-        inputs: Sequence[ir.Value],
-        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: SizeValues,
-        before: ir.Operation,
-    ) -> Mapping[int, ir.Value]:
-        ((number, (kind, shape)),) = results.items()
-        dynamic = [sizes.of(size) for size, known in zip(shape, shape_of(kind), strict=True) if known is None]
-        empty = create("tensor.empty", dynamic, [kind], before=before).results[0]
+    def write(self, site: CutSite) -> Mapping[int, ir.Value]:
+        ((number, (kind, shape)),) = site.results.items()
+        before = site.before
+        empty = create("tensor.empty", site.dynamic_sizes(number), [kind], before=before).results[0]
         rank = len(shape)
         steps = [_product(shape[dim + 1 :]) for dim in range(rank)]
-        varying = {dim: _scalar(sizes.of(step), before) for dim, step in enumerate(steps) if not isinstance(step, int)}
-        operands = [*inputs, *varying.values()]
+        varying = {
+            dim: _scalar(site.sizes.of(step), before) for dim, step in enumerate(steps) if not isinstance(step, int)
+        }
+        operands = [*site.inputs, *varying.values()]
         scalar = ir.AffineMapAttr.get(ir.AffineMap.get(rank, 0, []))
         maps = [scalar] * len(operands) + [ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))]
         attributes: dict[str, ir.Attribute] = {

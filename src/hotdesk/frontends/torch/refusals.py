@@ -132,7 +132,7 @@ def _unsupported_state(name: str, changed: Mapping[str, str], expected: str, got
         f"the model changes `{name}` in place",
         expected=expected,
         got=got,
-        where=changed[name] or None,
+        where=changed[name],
         hint="Make it a tensor of its own, such as `tensor.clone()`.",
     )
 
@@ -164,7 +164,7 @@ def refuse_data_dependence(graph: torch.fx.Graph, *, counted: bool = True, forei
             f"the result of op `{node.target}` {what} that depends on the values of a tensor",
             expected="sizes that follow from the sizes of the arguments, and values in tensors",
             got="one that is known only when the program runs",
-            where=node_line(node) or None,
+            where=node_line(node),
             hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
         )
 
@@ -224,7 +224,7 @@ def refuse_nodes(graph: torch.fx.Graph, *, foreign: bool = False) -> None:
                 f"op `{_higher_order_name(node)}` has no lowering to linalg",
                 expected="a graph of aten ops on tensors",
                 got="an operation with a subgraph, or with a side effect such as a check",
-                where=node_line(node) or None,
+                where=node_line(node),
                 hint=_REPLACE,
             )
         if node.target in UNTRUSTED and not foreign:
@@ -232,7 +232,7 @@ def refuse_nodes(graph: torch.fx.Graph, *, foreign: bool = False) -> None:
                 f"op `{node.target}` has no lowering to linalg",
                 expected=UNTRUSTED[node.target],
                 got="something else",
-                where=node_line(node) or None,
+                where=node_line(node),
                 hint=_REPLACE,
             )
         if node.users and _draws(node):
@@ -240,7 +240,7 @@ def refuse_nodes(graph: torch.fx.Graph, *, foreign: bool = False) -> None:
                 f"op `{node.target}` draws random numbers",
                 expected="one that docs/operators.md lists, not in a loop or branch, and not under torch.compile",
                 got="another random op, or another place",
-                where=node_line(node) or None,
+                where=node_line(node),
                 hint="Draw them outside the model and pass them as an argument.",
             )
         for value in pytree.tree_leaves(node.meta.get("val")):
@@ -301,7 +301,7 @@ def without_lowering(diagnostics: str, culprit: Callable[[], torch.fx.Node]) -> 
         f"op `{op}` has no lowering to linalg",
         expected="an op that torch-mlir lowers",
         got="one that it does not know in this form" if "failed to legalize" in said else said[:160],
-        where=where or None,
+        where=where,
         hint=_REPLACE,
     )
 
@@ -312,7 +312,7 @@ def untrusted(node: torch.fx.Node, how: str) -> UnsupportedOpError:
         f"op `{_name(node)}` has no lowering to linalg",
         expected="an op that torch-mlir's passes come to an end with",
         got=how,
-        where=node_line(node) or None,
+        where=node_line(node),
         hint=_REPLACE,
     )
 

@@ -5,16 +5,15 @@ view(%a, int32)     ->     linalg.generic ins(%a) outs(tensor.empty) { yield ari
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import torch
 
 from hotdesk._bindings import ir
-from hotdesk.frontends.torch.cutting import SizeValues
+from hotdesk.frontends.torch.cutting import CutSite
 from hotdesk.ir.building import create
-from hotdesk.ir.types import shape_of
 
 _BITS = (torch.float32, torch.float64, torch.int32, torch.int64)
 
@@ -33,24 +32,18 @@ class Reinterpreted:
 
     inputs: tuple[torch.fx.Node, ...]
 
-    def write(
-        self,
-        inputs: Sequence[ir.Value],
-        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: SizeValues,
-        before: ir.Operation,
-    ) -> Mapping[int, ir.Value]:
-        ((number, (kind, shape)),) = results.items()
-        dynamic = [sizes.of(size) for size, known in zip(shape, shape_of(kind), strict=True) if known is None]
-        empty = create("tensor.empty", dynamic, [kind], before=before).results[0]
+    def write(self, site: CutSite) -> Mapping[int, ir.Value]:
+        ((number, (kind, shape)),) = site.results.items()
+        (source,), before = site.inputs, site.before
+        empty = create("tensor.empty", site.dynamic_sizes(number), [kind], before=before).results[0]
         identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(len(shape)))
         attributes: dict[str, ir.Attribute] = {
             "indexing_maps": ir.ArrayAttr.get([identity] * 2),
             "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * len(shape)),
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
         }
-        op = create("linalg.generic", [inputs[0], empty], [kind], attributes, regions=1, before=before)
-        types = [cast(Any, value.type).element_type for value in (inputs[0], empty)]
+        op = create("linalg.generic", [source, empty], [kind], attributes, regions=1, before=before)
+        types = [cast(Any, value.type).element_type for value in (source, empty)]
         block = op.regions[0].blocks.append(*types, arg_locs=[before.location] * 2)
         with ir.InsertionPoint(block), before.location:
             seen = ir.Operation.create("arith.bitcast", results=[types[1]], operands=[block.arguments[0]])

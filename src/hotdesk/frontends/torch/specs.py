@@ -35,7 +35,7 @@ def spec_of(name: str, value: torch.Tensor, location: str = "") -> TensorSpec:
             f"tensor `{name}` has a size that depends on the values of a tensor",
             expected="sizes that follow from the sizes of the arguments",
             got=f"({', '.join(text if text.isdecimal() else '?' for text in map(str, value.shape))})",
-            where=location or None,
+            where=location,
         )
     return TensorSpec(name, DTYPES[value.dtype], tuple(_dim(size) for size in value.shape), location)
 
@@ -46,7 +46,7 @@ def unsupported_dtype(what: str, dtype: torch.dtype, location: str) -> Unsupport
         f"{what} has an element type without a lowering",
         expected="one of " + ", ".join(str(dtype) for dtype in DTYPES),
         got=str(dtype),
-        where=location or None,
+        where=location,
         hint="Convert it, or keep that part outside the compiled model.",
     )
 

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,25 +22,23 @@ from hotdesk.analysis.tensors.program import OpRecord
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision
 from hotdesk.ir.signature import Formal, set_signature, signature
-from hotdesk.ir.walking import all_functions
-from hotdesk.passes.base import Pass
+from hotdesk.passes.base import FunctionPass
 
 ATTRIBUTE = "__inplace_operands_attr__"
 
 
 @dataclass(frozen=True, slots=True)
-class AnnotateInPlace(Pass):
+class AnnotateInPlace(FunctionPass):
     """Annotates ops and arguments with what in-place analysis decided (rules in the module docstring); for people who read IR."""
 
     name: ClassVar[str] = "hotdesk-annotate-in-place"
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in all_functions(module):
-            record, analysis = search_in_place(read_function(function))
-            for op in record.ops:
-                if op.facts.ties:
-                    op.operation.attributes[ATTRIBUTE] = _entries(op, analysis)
-            annotate_arguments(function, argument_access(record, analysis))
+    def run_on(self, function: ir.Operation) -> Iterable[Decision]:
+        record, analysis = search_in_place(read_function(function))
+        for op in record.ops:
+            if op.facts.ties:
+                op.operation.attributes[ATTRIBUTE] = _entries(op, analysis)
+        annotate_arguments(function, argument_access(record, analysis))
         return ()
 
 

@@ -6,7 +6,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Reason
-from hotdesk.ir.walking import defining_op, entry_block
+from hotdesk.ir.walking import defining_op, entry_block, made_by
 from hotdesk.models.memref import all_of
 from hotdesk.passes.bufferize.memory import PlaceMemory
 from hotdesk.program.graphs import reached
@@ -77,8 +77,7 @@ class Covering:
             sources = sources_of(each).get(each, ())
             waiting.extend(sources)
             if not sources:
-                op = defining_op(each)
-                if each in taken or op is None or op.name not in _MAKING:
+                if each in taken or made_by(each, *_MAKING) is None:
                     return None
                 found.add(each)
         return frozenset(found)
@@ -92,5 +91,4 @@ class Covering:
 
 def is_called(buffer: ir.Value) -> bool:
     """Whether a memref is what a call returned."""
-    op = defining_op(buffer)
-    return op is not None and op.name == "func.call"
+    return made_by(buffer, "func.call") is not None

@@ -32,11 +32,10 @@ from hotdesk.ir.functions import named_functions, require_calls_alone
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import FunctionSignature, set_signature, signature
 from hotdesk.ir.walking import defining_op, nested_ops, segment_sizes
+from hotdesk.models import scf
 from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.decompositions import TypeDecomposition, decompositions
-
-_REGION_OPS = ("scf.for", "scf.while", "scf.if", "scf.index_switch", "scf.execute_region", "scf.yield", "scf.condition")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +161,13 @@ def _check(what: str, kind: ir.Type, wanted: Sequence[ir.Type], values: Sequence
         f"{what} a value of type {kind}",
         expected=", ".join(map(str, wanted)) or "no value",
         got=", ".join(map(str, found)) or "no value",
-        where=python_line(at.location) or None,
+        where=python_line(at.location),
         hint="the callbacks of its type decomposition do not agree",
     )
 
 
 def _rewrite(op: ir.Operation, parts: _Parts) -> None:
-    boundary = op.name in ("func.return", "func.call") or op.name.startswith("cf.") or op.name in _REGION_OPS
+    boundary = op.name in ("func.return", "func.call") or op.name.startswith("cf.") or op.name in scf.MODELS
     if not boundary or not any(parts.of_type(v.type) for v in (*op.operands, *op.results)):
         return
     groups = [parts.unpacked(value, op) for value in op.operands]

@@ -32,7 +32,7 @@ from hotdesk.ir.functions import (
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import defining_op, entry_block, modules
+from hotdesk.ir.walking import entry_block, made_by, modules
 from hotdesk.passes.base import Pass
 
 
@@ -92,11 +92,9 @@ def _equivalent(function: ir.Operation) -> dict[int, int]:
 
 def _argument(value: ir.Value, function: ir.Operation) -> int | None:
     """The number of the argument that a value is, through casts."""
-    op = defining_op(value)
-    while op is not None and op.name == "memref.cast":
+    while (op := made_by(value, "memref.cast")) is not None:
         value = op.operands[0]
-        op = defining_op(value)
-    if op is not None or value.owner != entry_block(function) or not is_memref(value.type):
+    if value.owner != entry_block(function) or not is_memref(value.type):
         return None
     return int(cast(Any, value).arg_number)
 

@@ -104,14 +104,14 @@ def _refuse(op: ir.Operation, values: Sequence[ir.Value]) -> None:
                 f"`{op.name}` has a tensor without a rank",
                 expected="ranked tensors",
                 got=str(kind),
-                where=python_line(op.location) or None,
+                where=python_line(op.location),
             )
         if isinstance(kind, ir.RankedTensorType) and "#sparse_tensor" in str(kind.encoding):
             raise BufferizationError(
                 f"`{op.name}` has a sparse tensor",
                 expected="dense tensors",
                 got=str(kind),
-                where=python_line(op.location) or None,
+                where=python_line(op.location),
                 hint="lower it first: `--sparsification-and-bufferization`",
             )
 

@@ -18,8 +18,9 @@ from hotdesk.ir.laid_out import alloc_laid_out
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
-from hotdesk.ir.walking import defining_op, users
+from hotdesk.ir.walking import made_by, users
 from hotdesk.models.facts import Facts
+from hotdesk.models.new_memory import ALLOC
 from hotdesk.program.symbolic import byte_size
 
 TO_BUFFER = "bufferization.to_buffer"
@@ -29,8 +30,8 @@ _WITH_PAYLOADS = ("linalg", "tm_tensor", "tensor")
 
 def to_buffer(value: ir.Value, before: ir.Operation) -> ir.Value:
     """The memref of a tensor, materialized in front of an op unless the tensor was made from one."""
-    producer = defining_op(value)
-    if producer is not None and producer.name == TO_TENSOR and is_memref(producer.operands[0].type):
+    producer = made_by(value, TO_TENSOR)
+    if producer is not None and is_memref(producer.operands[0].type):
         return producer.operands[0]
     return create(TO_BUFFER, [value], [memref_of(value.type)], before=before).results[0]
 
@@ -135,14 +136,14 @@ class Materializing:
             f"op `{op.name}`",
             expected="an op that can be bufferized on its own",
             got="a loop whose threads insert parts of shared tensors",
-            where=python_line(op.location) or None,
+            where=python_line(op.location),
             hint="bufferize the whole function: `--hotdesk-one-shot-bufferize`",
         )
 
     def _sizes(self, value: ir.Value) -> list[ir.Value]:
-        producer = defining_op(value)
-        if producer is not None and producer.name == "tensor.empty":
-            return list(producer.operands)
+        empty = made_by(value, "tensor.empty")
+        if empty is not None:
+            return list(empty.operands)
         dynamic = None in shape_of(value.type)
         return dynamic_dims(self.buffer(value), self._op) if dynamic else []
 
@@ -178,9 +179,8 @@ def outside_payloads(op: ir.Operation) -> ir.Operation:
 
 def _is_undefined(value: ir.Value) -> bool:
     """Whether a tensor has no contents yet, before or after its own bufferization."""
-    producer = defining_op(value)
-    if producer is None or producer.name != TO_TENSOR:
-        return producer is not None and producer.name == "tensor.empty"
+    producer = made_by(value, TO_TENSOR)
+    if producer is None:
+        return made_by(value, "tensor.empty") is not None
     memref = producer.operands[0]
-    owner = defining_op(memref)
-    return owner is not None and owner.name == "memref.alloc" and all(user.name == TO_TENSOR for user in users(memref))
+    return made_by(memref, ALLOC) is not None and all(user.name == TO_TENSOR for user in users(memref))

@@ -15,7 +15,7 @@ from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.ir.building import create, dynamic_dims
 from hotdesk.ir.laid_out import can_cast
 from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_with, shape_of
-from hotdesk.ir.walking import defining_op
+from hotdesk.ir.walking import defining_op, made_by
 from hotdesk.passes.bufferize.early_sizes import EarlySizes
 from hotdesk.passes.bufferize.materializing import copied_as
 from hotdesk.passes.bufferize.memory import PlaceMemory
@@ -73,9 +73,9 @@ class Memrefs:
         self._buffers[value] = memref
         if value in self._in_any_layout:
             self._passed_on.add(memref)
-            made = defining_op(memref)
-            if made is not None and made.name == "arith.select":
-                self._choices.append(made)
+            choice = made_by(memref, "arith.select")
+            if choice is not None:
+                self._choices.append(choice)
         number = self._numbers.get(value)
         if number is not None and self._is_made(number):
             self.memory.holds(self._places.place_of(number), memref)

@@ -95,6 +95,6 @@ def _in_a_space(op: ir.Operation) -> BufferizationError:
         f"memory space of `{op.name}`",
         expected="the default space, the only one that partial passes know",
         got=f"space {op.attributes['memory_space']}",
-        where=python_line(op.location) or None,
+        where=python_line(op.location),
         hint="bufferize it with hotdesk-one-shot-bufferize",
     )

@@ -25,10 +25,10 @@ from hotdesk.ir.types import dynamic_layout, layout_of, shape_of
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.facts import RESULTS
 from hotdesk.models.layouts import sliced_type, strided_type
-from hotdesk.models.scf import MODELS
+from hotdesk.models.scf import LOOPS_AND_BRANCHES, MODELS
 
 _SELECT, _CAST, _SUBVIEW = "arith.select", "memref.cast", "memref.subview"
-_PASSING = ("scf.for", "scf.while", "scf.if", "scf.index_switch", "scf.execute_region", _SELECT)
+_PASSING = (*LOOPS_AND_BRANCHES, _SELECT)
 _OF_ANY_LAYOUT = (
     *(f"memref.{name}" for name in ("load", "store", "copy", "dim", "dealloc")),
     *(f"vector.{name}" for name in ("transfer_read", "transfer_write")),

@@ -112,7 +112,7 @@ class Rewriting:
                 f"op `{op.name}` still has tensors after bufferization",
                 expected="buffers only",
                 got=str(next(v.type for v in (*op.operands, *op.results) if is_tensor(v.type))),
-                where=python_line(op.location) or None,
+                where=python_line(op.location),
             )
 
     # What models see

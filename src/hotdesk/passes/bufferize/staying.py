@@ -18,7 +18,7 @@ def tensor_at(op: ir.Operation) -> ir.Type | None:
 
 def still_has(what: str, op: ir.Operation, found: ir.Type, hint: str | None) -> BufferizationError:
     """The error of an op that has tensors where only buffers may be."""
-    where = python_line(op.location) or None
+    where = python_line(op.location)
     return BufferizationError(
         f"{what} still has tensors", expected="buffers only", got=str(found), where=where, hint=hint
     )

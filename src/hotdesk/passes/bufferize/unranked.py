@@ -136,7 +136,7 @@ def _require_taken(op: ir.Operation) -> None:
     if passes or ends or op.name in _PASSED_ON or (op.name in _CHANGES and here):
         return
     kind = next(value.type for value in (*op.operands, *op.results) if _is_unranked(value))
-    where = python_line(op.location) or None
+    where = python_line(op.location)
     raise BufferizationError(
         f"`{op.name}` has a tensor without a rank", expected="ranked tensors", got=str(kind), where=where, hint=_HINT
     )

@@ -10,14 +10,13 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.program.branches import branched
-
-_CF = ("cf.br", "cf.cond_br", "cf.switch")
+from hotdesk.models import cf
+from hotdesk.models.control_flow import branched
 
 
 def passes_more(branch: ir.Operation) -> bool:
     """Whether a branch can be made again with more operands for a successor."""
-    return branch.name in _CF
+    return branch.name in cf.MODELS
 
 
 def operand_parts(branch: ir.Operation) -> tuple[list[ir.Value], list[list[ir.Value]]]:

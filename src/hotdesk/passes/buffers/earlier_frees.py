@@ -33,7 +33,7 @@ def is_dropped(program: BufferProgram, op: BufferOp, ownership: Ownership) -> bo
         f"deallocation by `{op.name}`",
         expected="an op that does nothing else, which is dropped, since the pass puts deallocations where they belong",
         got=f"{len(op.results)} results",
-        where=python_line(op.operation.location) or None,
+        where=python_line(op.operation.location),
         hint="free by an op without results, or leave it out",
     )
 

@@ -10,6 +10,7 @@ reason; where two views forbid it, both are named.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -17,13 +18,13 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.buffer_fusion import BufferFusions, views_in
 from hotdesk.analysis.fusion.fusion_blocks import FusionBlock, is_on_memory
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.walking import all_functions, defining_op, nested_ops, users
-from hotdesk.passes.base import Pass
+from hotdesk.ir.walking import defining_op, nested_ops, users
+from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.fusing import fuse
 
 
 @dataclass(frozen=True, slots=True)
-class FuseBuffers(Pass):
+class FuseBuffers(FunctionPass):
     """Fuses linalg ops on memrefs, generic and named ones (rules in `analysis.fusion.buffer_fusion`).
 
     Options:
@@ -44,16 +45,13 @@ class FuseBuffers(Pass):
     )
     arguments_overlap: bool = True
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        for function in all_functions(module):
-            fusions = BufferFusions(function, self.arguments_overlap)
-            unused: list[ir.Value] = []
-            for block in _blocks(function):
-                decisions.extend(_fuse_all(fusions, FusionBlock(block, fusions.aliases), unused))
-            for base in dict.fromkeys(unused):
-                _erase_unused(base)
-        return tuple(decisions)
+    def run_on(self, function: ir.Operation) -> Iterator[Decision]:
+        fusions = BufferFusions(function, self.arguments_overlap)
+        unused: list[ir.Value] = []
+        for block in _blocks(function):
+            yield from _fuse_all(fusions, FusionBlock(block, fusions.aliases), unused)
+        for base in dict.fromkeys(unused):
+            _erase_unused(base)
 
 
 def _blocks(function: ir.Operation) -> list[ir.Block]:

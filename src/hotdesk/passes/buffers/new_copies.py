@@ -18,7 +18,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import alloc, create, dim, dynamic_dims, index_constant, integers
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import DYNAMIC, is_memref, layout_of, memref_of, row_major, shape_of, static_entries
-from hotdesk.ir.walking import defining_op
+from hotdesk.ir.walking import made_by
 
 _Index = int | ir.Value
 
@@ -30,14 +30,14 @@ def copy_of(value: ir.Value, before: ir.Operation) -> ir.Value:
         BufferizationError: the rank of the memref is not known, or its layout is a map of symbols.
     """
     if not is_memref(value.type):
-        made = defining_op(value)
-        if made is not None and made.name == "memref.cast" and is_memref(made.operands[0].type):
+        made = made_by(value, "memref.cast")
+        if made is not None and is_memref(made.operands[0].type):
             return create("memref.cast", [copy_of(made.operands[0], before)], [value.type], before=before).results[0]
         raise BufferizationError(
             f"memory that `{before.name}` passes on",
             expected="memory that this function owns, or a memref with a rank, which can be copied",
             got=f"somebody else's in a {value.type}, on some way at least",
-            where=python_line(before.location) or None,
+            where=python_line(before.location),
             hint="give it a rank by memref.cast and pass that on, or do not pass it on; a private function may return what it "
             "does not own with private-function-dynamic-ownership=true",
         )
@@ -58,7 +58,7 @@ def _like(value: ir.Value, before: ir.Operation) -> tuple[ir.Value, ir.Value]:
                 f"memory that `{before.name}` passes on and that is copied",
                 expected="a layout that is known",
                 got=str(kind),
-                where=python_line(before.location) or None,
+                where=python_line(before.location),
             ) from None
         new = alloc(kind, dynamic_dims(value, before), before)
         return new, new

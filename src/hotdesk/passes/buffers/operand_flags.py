@@ -103,7 +103,7 @@ class OperandFlags:
             raise BufferizationError(
                 "a memref that may be one of several buffers", expected="one that begins where its buffer does",
                 got="one that may come from a `memref.view` with a shift",
-                where=python_line(shifting(self._program, self._ownership)[0].operation.location) or None,
+                where=python_line(shifting(self._program, self._ownership)[0].operation.location),
                 hint="pass on the memref that it is a view of",
             )  # fmt: skip
         index, read = ir.IndexType.get(), "memref.extract_aligned_pointer_as_index"

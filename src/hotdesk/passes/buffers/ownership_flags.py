@@ -137,7 +137,7 @@ class OwnershipFlags:
             f"memory that `{op.name}` passes on",
             expected="one operand for each argument and result",
             got=f"{len(operands)} operands for one",
-            where=python_line(op.operation.location) or None,
+            where=python_line(op.operation.location),
         )
 
     def _widened_branch(self, op: BufferOp, old: ir.Operation, flags: dict[int, ir.Value]) -> ir.Operation:

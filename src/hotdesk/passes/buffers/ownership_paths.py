@@ -26,10 +26,10 @@ from collections.abc import Iterable, Set
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
-from hotdesk.analysis.memrefs.memory_effects import effects_of
 from hotdesk.analysis.ownership.candidates import EXTERNAL
 from hotdesk.analysis.ownership.owners import Ownership, OwnershipTransfer
 from hotdesk.ir.building import create, replace
+from hotdesk.models.memory_effects import effects_of
 from hotdesk.passes.buffers.ownership_tails import Tail, may_follow
 from hotdesk.program.records import ENTRY, EXIT
 

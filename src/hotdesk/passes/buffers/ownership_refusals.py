@@ -18,7 +18,7 @@ def refuse_conditional(program: BufferProgram) -> None:
                 "deallocation of a function that frees already",
                 expected="`memref.dealloc`, which is dropped, or nothing freed",
                 got="`bufferization.dealloc`",
-                where=python_line(op.operation.location) or None,
+                where=python_line(op.operation.location),
                 hint="lower it first: --convert-bufferization-to-memref",
             )
 
@@ -31,7 +31,7 @@ def refuse_unfinished(program: BufferProgram, ownership: Ownership) -> None:
             f"memory that `{op.name}` uses beside the program",
             expected="an op that waits for it, in the block in which the memory is allocated",
             got="none, so that it may use the memory when it is freed or transferred",
-            where=python_line(op.operation.location) or None,
+            where=python_line(op.operation.location),
             hint="wait in that block: async.await or gpu.wait for its token, memref.dma_wait for its tag, omp.taskwait or "
             "omp.barrier for a task, acc.wait for all queues; or hand in memory that somebody else frees "
             "(docs/deallocation.md)",
@@ -58,5 +58,5 @@ def refuse_several(program: BufferProgram, ownership: Ownership) -> None:
                 f"memory that `{op.name}` passes on",
                 expected="one operand for each argument and result",
                 got=f"{len(operands)} operands for one",
-                where=python_line(op.operation.location) or None,
+                where=python_line(op.operation.location),
             )

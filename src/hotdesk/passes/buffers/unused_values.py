@@ -18,11 +18,11 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
 from hotdesk.analysis.ownership.slots import Key, OwnershipSlot, OwnershipSlots
 from hotdesk.ir.building import create
-from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
+from hotdesk.models.scf import LOOPS_AND_BRANCHES, TERMINATORS
+from hotdesk.passes.buffers.branch_edges import operand_parts, passes_more, remade_branch
 
-_AROUND = ("scf.if", "scf.for", "scf.while", "scf.index_switch", "scf.execute_region", "shape.assuming")
-_PASSING = (*_AROUND, "scf.yield", "scf.condition", "shape.assuming_yield")
-_BRANCHES = ("cf.br", "cf.cond_br", "cf.switch")
+_AROUND = (*LOOPS_AND_BRANCHES, "shape.assuming")
+_PASSING = (*_AROUND, *TERMINATORS, "shape.assuming_yield")
 
 
 def drop_unused(program: BufferProgram, slots: OwnershipSlots) -> bool:
@@ -73,7 +73,7 @@ def _is_plain(program: BufferProgram, slot: OwnershipSlot) -> bool:
 
 def _is_passing(program: BufferProgram, op: BufferOp) -> bool:
     if program.blocks[op.block].last == op.number and program.blocks[op.block].branches:
-        return op.name in _BRANCHES
+        return passes_more(op.operation)
     parent = program.blocks[op.block].parent
     return op.name in _AROUND or (op.name in _PASSING and parent >= 0 and program.ops[parent].name in _AROUND)
 
@@ -116,7 +116,7 @@ class _Narrowing:
             op = self._program.ops[number]
             if number in self._gone:
                 op.operation.erase()
-            elif op.name in _BRANCHES:
+            elif passes_more(op.operation):
                 self._branch(op.operation, self._operands[number])
             else:
                 self._narrow(op.operation, self._operands.get(number, set()), self._results.get(number, set()))

@@ -10,7 +10,7 @@ quarter of the multiplications, at some six times the rounding error; `winograd=
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import sympy
 
@@ -19,11 +19,11 @@ from hotdesk.errors import LoweringError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import origin
-from hotdesk.ir.types import element_of, layout_of, shape_of
+from hotdesk.ir.sizes import Size
 from hotdesk.ir.walking import defined_functions, ops_outside_payloads, runs_every_call
 from hotdesk.passes.base import Pass
 from hotdesk.passes.lower.named import convolution_workspace
-from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
+from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref, seen_by_type
 from hotdesk.passes.properties import NO_TENSORS, Property
 from hotdesk.program.symbolic import SymbolicSizes
 
@@ -75,12 +75,7 @@ def _place(value: ir.Value, places: MemrefResolver) -> ResolvedMemref:
     try:
         return places.of(value)
     except LoweringError:
-        strides, _ = layout_of(value.type)
-        sizes, steps = (
-            tuple(sympy.Symbol(f"{name}{i}") if each is None else each for i, each in enumerate(numbers))
-            for name, numbers in (("size", shape_of(value.type)), ("stride", strides))
-        )
-        return ResolvedMemref(value, 0, sizes, steps, element_of(value.type))
+        return seen_by_type(value, value, lambda number: cast(Size, sympy.Symbol(f"open{number}")))
 
 
 _SUBJECT = "convolution workspace"

@@ -35,7 +35,7 @@ from hotdesk.ir.functions import callee_name
 from hotdesk.ir.locations import CHECKED_OP, origin, python_line
 from hotdesk.ir.signature import FunctionSignature, formals, new_function, signature
 from hotdesk.ir.sizes import Size
-from hotdesk.ir.types import element_bytes, element_of, is_memref, layout_of, row_major, shape_of, static_entries
+from hotdesk.ir.types import element_bytes, element_of, is_memref, row_major, shape_of, static_entries
 from hotdesk.ir.walking import (
     captured_operands,
     constant_of,
@@ -45,24 +45,21 @@ from hotdesk.ir.walking import (
     nested_ops,
     ops_outside_payloads,
     symbol_name,
+    text_of,
 )
 from hotdesk.kernels.parts import share_name
 from hotdesk.kernels.region import FUNCTIONS, GIVE, TAKE
-from hotdesk.models.hotdesk import foreign_groups
+from hotdesk.models.hotdesk import FOREIGN, WITH_KERNELS, foreign_operands
 from hotdesk.models.memref import VIEWS, view_source
 from hotdesk.passes.lower.calls import KernelCall
 from hotdesk.passes.lower.entry import NumberTable
 from hotdesk.passes.lower.flow_profile import CALL
-from hotdesk.passes.lower.library import KernelLibrary
-from hotdesk.passes.lower.named import named_kernel
+from hotdesk.passes.lower.library import KernelLibrary, has_kernel
 from hotdesk.passes.lower.parallel_loops import SharedLoop, find_shared_loops, outline
 from hotdesk.passes.lower.unpacked_memrefs import element_at, metadata, passed_types, put_together, taken_apart
-from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
+from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref, seen_by_type
 from hotdesk.passes.lower.work import Work, work_of
 from hotdesk.program.symbolic import SymbolicSizes
-
-NAMED = ("hotdesk.contract", "hotdesk.conv", "hotdesk.pool", "hotdesk.attention")
-"""The ops that have kernels of their own."""
 
 _CODE = ("scf", "cf", "arith", "math", "memref", "affine", "index", "ub", "vector", "complex")
 """The dialects that MLIR takes to LLVM as they are."""
@@ -90,15 +87,7 @@ class EntryFlow(NamedTuple):
     text: str
 
 
-def lower_control_flow(
-    function: ir.Operation,
-    sizes: SymbolicSizes,
-    buffers: Sequence[BufferUse],
-    library: KernelLibrary,
-    entry: str,
-    numbers: NumberTable,
-    called: Sequence[ir.Operation] = (),
-) -> EntryFlow:
+class ControlFlowLowering:
     """Makes the entry function of a function in the library's module; the function itself is used up.
 
     Args:
@@ -109,14 +98,8 @@ def lower_control_flow(
         numbers: gets the sizes of arguments that are known when the function is called.
         called: the functions that it calls, which stay as they are; it knows all globals that they use. With any, the pointer
             table has one entry more in front of the status word.
-
-    Raises:
-        LoweringError: an op has no kernel.
     """
-    return _ControlFlow(function, sizes, buffers, library, entry, numbers, called).run()
 
-
-class _ControlFlow:
     def __init__(
         self,
         function: ir.Operation,
@@ -143,8 +126,9 @@ class _ControlFlow:
         self._in_region = False
 
     def run(self) -> EntryFlow:
+        """The entry function. Raises LoweringError if an op has no kernel."""
         ops = ops_outside_payloads(self._function)
-        extents = cast(MemrefResolver, _Extents(self._sizes))
+        extents = _Extents(self._sizes)
         told = [self._told_of(op, extents) for op in ops]
         shared = [(loop, self._library.reserved_name()) for loop in find_shared_loops(ops)]
         points = {op: point for point, op in enumerate(ops)}
@@ -179,10 +163,10 @@ class _ControlFlow:
         for loop, name in shared:
             self._point = points[loop.op]
             self._share(loop, name)
-        return EntryFlow(tuple(self._calls), self._leave(module, block))
+        return EntryFlow(tuple(self._calls), self._leave(module))
 
-    def _told_of(self, op: ir.Operation, extents: MemrefResolver) -> tuple[Source, Work] | None:
-        if _has_kernel(op):
+    def _told_of(self, op: ir.Operation, extents: MemrefPlaces) -> tuple[Source, Work] | None:
+        if _is_kernel_call(op):
             return Source(op.name, *origin(op.location)), work_of(op, extents)
         is_call = op.name == "func.call" and callee_name(op) in self._called
         return (Source(op.name, *origin(op.location)), _UNKNOWN_WORK) if is_call else None
@@ -341,14 +325,14 @@ class _ControlFlow:
             rank = len(shape_of(op.operands[0].type))
             self._call(elementwise([op.operands[0]], op.operands[1], None, rank, op))
             op.erase()
-        elif op.name == "hotdesk.foreign":
+        elif op.name == FOREIGN:
             self._foreign(op)
         elif op.name == "func.call" and callee_name(op) in self._called:
             self._call_of(op)
-        elif _has_kernel(op):
+        elif has_kernel(op.name):
             self._call(op)
         elif op.name.partition(".")[0] not in _CODE:
-            where = python_line(op.location) or None
+            where = python_line(op.location)
             raise LoweringError(f"op `{op.name}` has no kernel", expected=", ".join(_CODE), got=op.name, where=where)
 
     def _return(self, op: ir.Operation) -> None:
@@ -357,28 +341,13 @@ class _ControlFlow:
 
     def _call(self, op: ir.Operation) -> None:
         places = _Places(op)
-        status = False
-        try:
-            if op.name in NAMED:
-                values = list(op.operands)
-                main = values[:3] if op.name in ("hotdesk.contract", "hotdesk.conv") else values
-                seen = [places.of(value) for value in main]
-                name = self._library.from_text(named_kernel(op, seen))
-                scalars, last = [size for place in seen for size in place.unknowns()], values[len(main) :]
-                passed: list[ir.Value] = []
-            else:
-                name, kernel = self._library.from_op(op, cast(Any, places), cast(Any, places), computes=False)
-                main, scalars, last, status = kernel.memrefs, kernel.scalars, [], kernel.needs_status
-                passed = kernel.passed
-        except ValueError as error:
-            where = python_line(op.location) or None
-            raise LoweringError(f"op `{op.name}` has no kernel", got=str(error), where=where) from error
-        operands = [_pointer(value, op, bytewise=op.name in NAMED) for value in main]
-        operands += [places.number(size, op) for size in scalars]
-        operands += [*passed, *(_pointer(value, op) for value in last)]
-        operands += [self._status] if status else []
-        self._declared.setdefault(name, ", ".join(str(value.type) for value in operands))
-        self._create_call(name, operands, op)
+        kernel = self._library.kernel_of(op, places, places, computes=False)
+        operands = [_pointer(value, op, bytewise=op.name in WITH_KERNELS) for value in kernel.memrefs]
+        operands += [places.number(size, op) for size in kernel.scalars]
+        operands += [*kernel.passed, *(_pointer(value, op) for value in kernel.scratch)]
+        operands += [self._status] if kernel.needs_status else []
+        self._declared.setdefault(kernel.name, ", ".join(str(value.type) for value in operands))
+        self._create_call(kernel.name, operands, op)
         op.erase()
 
     def _create_call(
@@ -403,14 +372,12 @@ class _ControlFlow:
 
         Where the call failed the function is left.
         """
-        inputs, numbers, _ = foreign_groups(op)
-        values = list(op.operands)
-        memrefs = [*values[:inputs], *values[inputs + numbers :]]
-        operands = [*(_pointer(each, op) for each in memrefs), *values[inputs : inputs + numbers]]
+        memrefs, numbers = foreign_operands(op)
+        operands = [*(_pointer(each, op) for each in memrefs), *numbers]
         for each in memrefs:
             operands += list(metadata(each, op).results)[2:]
         operands.append(self._status)
-        name, called = (str(cast(Any, op.attributes[each]).value) for each in ("callee", "op"))
+        name, called = (text_of(op, each) for each in ("callee", "op"))
         self._outside[name] = ", ".join(str(value.type) for value in operands)
         self._create_call(name, operands, op, called)
         self._leave_where_failed(op)
@@ -427,7 +394,7 @@ class _ControlFlow:
 
     # Leaving
 
-    def _leave(self, module: ir.Module, block: ir.Block) -> str:
+    def _leave(self, module: ir.Module) -> str:
         """Hands the function to the library: without structured control flow and assertions. Returns the text of it."""
         _declare(module, self._declared | self._outside)
         _declare(self._library.module, self._outside)
@@ -487,7 +454,7 @@ class _ControlFlow:
 
 def _global(op: ir.Operation) -> str:
     """The name of the global that an op gets."""
-    return str(cast(Any, op.attributes["name"]).value)
+    return text_of(op, "name")
 
 
 def _zero(kind: ir.Type, value: int = 0) -> ir.Value:
@@ -564,8 +531,9 @@ def _take(region: ir.Value, op: ir.Operation) -> None:
     op.erase()
 
 
-def _has_kernel(op: ir.Operation) -> bool:
-    return op.name in (*NAMED, "memref.copy", "hotdesk.foreign") or op.name.startswith(("linalg.", "tm_tensor."))
+def _is_kernel_call(op: ir.Operation) -> bool:
+    """Whether an op becomes a call of a kernel: a copy too, by that of the loop that it is."""
+    return has_kernel(op.name) or op.name in ("memref.copy", FOREIGN)
 
 
 class _Extents:
@@ -575,10 +543,8 @@ class _Extents:
         self._sizes = sizes
 
     def of(self, value: ir.Value) -> ResolvedMemref:
-        strides, _ = layout_of(value.type)
         shape = self._sizes.shape(value)
-        steps = tuple(1 if step is None else step for step in strides) or (1,) * len(shape)
-        return ResolvedMemref(value, 0, tuple(shape), steps, element_of(value.type))
+        return replace(seen_by_type(value, value, lambda number: 1), sizes=tuple(shape))
 
 
 class _NumberSource(NamedTuple):
@@ -606,13 +572,9 @@ class _Places:
     def of(self, value: ir.Value) -> ResolvedMemref:
         """The place of a memref."""
         if value not in self._known:
-            shape = shape_of(value.type)
-            strides, _ = layout_of(value.type)
-            if not strides and shape:
-                strides = row_major(shape)
-            sizes = tuple(self._symbol(value, 2 + i) if n is None else n for i, n in enumerate(shape))
-            steps = tuple(self._symbol(value, 2 + len(shape) + i) if n is None else n for i, n in enumerate(strides))
-            self._known[value] = ResolvedMemref(self._bases[value], 0, sizes, steps, element_of(value.type))
+            self._known[value] = seen_by_type(
+                value, self._bases[value], lambda number: self._named(_NumberSource(value, 2 + number))
+            )
         return self._known[value]
 
     def value(self, value: ir.Value) -> Size:
@@ -628,9 +590,6 @@ class _Places:
             return index_constant(size, before)
         value, result = self._sources[size]
         return value if result is None else metadata(value, before).results[result]
-
-    def _symbol(self, memref: ir.Value, result: int) -> Size:
-        return self._named(_NumberSource(memref, result))
 
     def _named(self, source: _NumberSource) -> Size:
         symbol = sympy.Symbol(f"passed{len(self._sources)}")

@@ -8,11 +8,11 @@ calls of each kernel call, in the order of `hotdesk.call`.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, index_constant
-from hotdesk.ir.walking import entry_block, nested_ops, symbol_name
+from hotdesk.ir.walking import entry_block, integer_of, nested_ops, symbol_name
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
 
 CALL = "hotdesk.call"
@@ -36,7 +36,7 @@ def profiled_flow(text: str, entry: str, name: str, clock: int) -> ir.Module:
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([table] * 3, []))
     for op in list(nested_ops(function)):
         if CALL in op.attributes:
-            number = int(cast(Any, op.attributes[CALL]).value)
+            number = integer_of(op, CALL)
             following = _next(op)
             before = _now(stamps, clock, op)
             after = _now(stamps, clock, following)

@@ -21,15 +21,14 @@ from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.locations import origin, python_line
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.types import element_bytes, element_of
-from hotdesk.ir.walking import defining_op, nested_ops, ops_outside_payloads, symbol_name, top_level_ops
+from hotdesk.ir.walking import defining_op, nested_ops, ops_outside_payloads, symbol_name, text_of, top_level_ops
 from hotdesk.ir.written_sizes import written
-from hotdesk.models.hotdesk import foreign_groups
+from hotdesk.models.hotdesk import FOREIGN, foreign_operands
 from hotdesk.models.memref import VIEWS
 from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
-from hotdesk.passes.lower.control_flow import NAMED, lower_control_flow
+from hotdesk.passes.lower.control_flow import ControlFlowLowering
 from hotdesk.passes.lower.entry import NumberTable, entry_text
-from hotdesk.passes.lower.library import KernelLibrary
-from hotdesk.passes.lower.named import named_kernel
+from hotdesk.passes.lower.library import KernelLibrary, has_kernel
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 from hotdesk.passes.lower.work import work_of
 from hotdesk.program.symbolic import SymbolicSizes
@@ -109,16 +108,23 @@ def lower_function(function: ir.Operation, module: ir.Module, library: KernelLib
     """
     sizes = SymbolicSizes(function)
     if is_straight(function, sizes):
-        return _FunctionLowering(function, sizes, module, library, entry).run(straight=True)
+        return _FunctionLowering(function, sizes, module, library, entry, straight=True).run()
     clone = cast(Any, function).clone(ir.InsertionPoint(function)).operation  # which lowering uses up
-    lowered = _FunctionLowering(clone, SymbolicSizes(clone), module, library, entry).run(straight=False)
+    lowered = _FunctionLowering(clone, SymbolicSizes(clone), module, library, entry, straight=False).run()
     clone.erase()
     return lowered
 
 
 class _FunctionLowering:
     def __init__(
-        self, function: ir.Operation, sizes: SymbolicSizes, module: ir.Module, library: KernelLibrary, entry: str
+        self,
+        function: ir.Operation,
+        sizes: SymbolicSizes,
+        module: ir.Module,
+        library: KernelLibrary,
+        entry: str,
+        *,
+        straight: bool,
     ) -> None:
         self._function = function
         self._module = module
@@ -127,13 +133,14 @@ class _FunctionLowering:
         self._called = _called(function, module)
         _know_globals(function, self._called)
         self._sizes = sizes
+        self._straight = straight
         self._places = MemrefResolver(self._function, self._sizes)
-        self._buffers = find_buffers(function, sizes)
+        self._buffers = find_buffers(function, sizes, straight)
         self._table = {buffer.base: i for i, buffer in enumerate(self._buffers)}
         self._status = len(self._buffers)
         self._checks: list[SizeCheck] = []
 
-    def run(self, *, straight: bool) -> LoweredFunction:
+    def run(self) -> LoweredFunction:
         sources = [Source(op.name, *origin(op.location)) for op in ops_outside_payloads(self._function)]
         constants, lent = self._constants(), callers_memory(self._function)
         results, donated, state = (
@@ -143,12 +150,12 @@ class _FunctionLowering:
         numbers = NumberTable()
         calls: list[KernelCall] = []
         text = flow_text = ""
-        if straight:
+        if self._straight:
             calls = self._calls(sources)
             text = entry_text(self._entry, calls, numbers)
         else:
             given = self._function, self._sizes, self._buffers
-            flow = lower_control_flow(*given, self._library, self._entry, numbers, self._called)
+            flow = ControlFlowLowering(*given, self._library, self._entry, numbers, self._called).run()
             calls, flow_text = list(flow.calls), flow.text
         self._refuse_opaque(numbers.sizes)
         return LoweredFunction(
@@ -187,44 +194,28 @@ class _FunctionLowering:
         return op.name in _NO_CODE or op.name.split(".")[0] in ("affine", "arith", "math")
 
     def _call(self, op: ir.Operation, source: Source, point: int) -> KernelCall | None:
-        if op.name in NAMED:
-            return self._named(op, source, point)
-        if op.name == "hotdesk.foreign":
+        if op.name == FOREIGN:
             return self._foreign(op, source, point)
-        if op.name.startswith(("linalg.", "tm_tensor.")):
-            name, kernel = self._library.from_op(op, self._places, self._sizes)
-            if kernel.passed:
-                raise LoweringError(f"op `{op.name}` has no kernel", got="a scalar argument", where=str(source))
-            pointers = tuple(self._pointer(self._places.of(v)) for v in kernel.memrefs)
-            status = (Pointer(self._status, 0),) if kernel.needs_status else ()
-            return KernelCall(name, pointers, tuple(kernel.scalars), status, source, work_of(op, self._places), point)
-        raise LoweringError(
-            f"op `{op.name}` has no kernel",
-            expected="linalg, hotdesk or memref view ops",
-            got=op.name,
-            where=python_line(op.location) or None,
+        where = python_line(op.location)
+        if not has_kernel(op.name):
+            expected = "linalg, hotdesk or memref view ops"
+            raise LoweringError(f"op `{op.name}` has no kernel", expected=expected, got=op.name, where=where)
+        kernel = self._library.kernel_of(op, self._places, self._sizes)
+        if kernel.passed:
+            raise LoweringError(f"op `{op.name}` has no kernel", got="a scalar argument", where=where)
+        pointers, last = (
+            [self._pointer(self._places.of(value)) for value in memrefs] for memrefs in (kernel.memrefs, kernel.scratch)
         )
-
-    def _named(self, op: ir.Operation, source: Source, point: int) -> KernelCall:
-        places = [self._places.of(v) for v in op.operands]
-        main = places[:3] if op.name in ("hotdesk.contract", "hotdesk.conv") else places
-        try:
-            name = self._library.from_text(named_kernel(op, main))
-        except ValueError as error:
-            raise LoweringError(f"op `{op.name}` has no kernel", got=str(error), where=str(source)) from error
-        scalars = tuple(size for place in main for size in place.unknowns())
-        workspace = tuple(self._pointer(place) for place in places[len(main) :])
-        pointers = tuple(map(self._pointer, main))
-        return KernelCall(name, pointers, scalars, workspace, source, work_of(op, self._places), point)
+        last += [Pointer(self._status, 0)] if kernel.needs_status else []
+        work = work_of(op, self._places)
+        return KernelCall(kernel.name, tuple(pointers), tuple(kernel.scalars), tuple(last), source, work, point)
 
     def _foreign(self, op: ir.Operation, source: Source, point: int) -> KernelCall:
         """Addresses, numbers, and sizes and strides of each memref, as `runtime.foreign` reads them."""
-        inputs, numbers, _ = foreign_groups(op)
-        operands = list(op.operands)
-        places = [self._places.of(v) for v in (*operands[:inputs], *operands[inputs + numbers :])]
-        given = [self._sizes.value(v) for v in operands[inputs : inputs + numbers]]
+        memrefs, numbers = foreign_operands(op)
+        places, given = [self._places.of(v) for v in memrefs], [self._sizes.value(v) for v in numbers]
         layouts = [number for place in places for number in (*place.sizes, *place.strides)]
-        callee, called = (str(cast(Any, op.attributes[name]).value) for name in ("callee", "op"))
+        callee, called = (text_of(op, name) for name in ("callee", "op"))
         pointers, status = tuple(map(self._pointer, places)), (Pointer(self._status, 0),)
         named = Source(called, source.location, source.module)
         return KernelCall(callee, pointers, (*given, *layouts), status, named, work_of(op, self._places), point)
@@ -235,19 +226,19 @@ class _FunctionLowering:
 
     def _check_sizes(self, op: ir.Operation, source: Source) -> None:
         relation = self._sizes.condition(op.operands[0])
-        message = cast(Any, op.attributes["msg"]).value
+        message = text_of(op, "msg")
         if relation is None or any(str(s).startswith("opaque") for s in relation.free_symbols):
             raise LoweringError(
                 f"the check “{message}” depends on the values of a tensor",
                 expected="a relation between sizes",
-                where=source.location or None,
+                where=source.location,
             )
         if relation is sympy.false:
             raise LoweringError(
                 "an op of the model does not compile for these sizes",
                 expected=message,
                 got="sizes for which that never holds",
-                where=source.location or None,
+                where=source.location,
             )
         if relation is not sympy.true:
             self._checks.append(SizeCheck(relation, message, source))
@@ -274,7 +265,7 @@ class _FunctionLowering:
         for i, buffer in enumerate(self._buffers):
             if buffer.kind == "global":
                 get = cast(ir.Operation, defining_op(buffer.base))
-                data = cast(Any, globals_by_name[cast(Any, get.attributes["name"]).value].attributes["initial_value"])
+                data = cast(Any, globals_by_name[text_of(get, "name")].attributes["initial_value"])
                 constants[i] = np.ascontiguousarray(_array(data))
         return constants
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
@@ -10,14 +11,36 @@ from hotdesk.explain import Source
 from hotdesk.ir.context import entered
 from hotdesk.ir.linking import define
 from hotdesk.ir.locations import CHECKED_OP, python_line
-from hotdesk.ir.walking import symbol_name
+from hotdesk.ir.sizes import Size
+from hotdesk.ir.walking import symbol_name, text_of
 from hotdesk.kernels.parts import part_name
 from hotdesk.kernels.text import KernelText
+from hotdesk.models.hotdesk import WITH_KERNELS, scratch_operands
 from hotdesk.passes.lower.calls import Assertion
-from hotdesk.passes.lower.structured.kernel import LoopKernel, build_loop_kernel
+from hotdesk.passes.lower.named import named_kernel
+from hotdesk.passes.lower.structured.kernel import build_loop_kernel
 from hotdesk.passes.lower.to_llvm import SUPPORT
-from hotdesk.passes.lower.views import MemrefResolver
-from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.passes.lower.views import MemrefPlaces, ScalarSizes
+
+
+@dataclass(frozen=True, slots=True)
+class KernelUse:
+    """The kernel of an op by name, and what a call of it passes, in this order.
+
+    Attributes:
+        memrefs: pointers to their first elements.
+        scalars: sizes and strides that are not compiled in, and index values.
+        passed: scalars that it does not compute.
+        scratch: pointers to scratch memory.
+        needs_status: a pointer to the status word.
+    """
+
+    name: str
+    memrefs: Sequence[ir.Value]
+    scalars: Sequence[Size]
+    passed: Sequence[ir.Value] = ()
+    scratch: Sequence[ir.Value] = ()
+    needs_status: bool = False
 
 
 class KernelLibrary:
@@ -35,7 +58,28 @@ class KernelLibrary:
         """How many distinct kernels there are."""
         return len(self._names)
 
-    def from_text(self, kernel: KernelText) -> str:
+    def kernel_of(
+        self, op: ir.Operation, places: MemrefPlaces, sizes: ScalarSizes, *, computes: bool = True
+    ) -> KernelUse:
+        """The kernel of an op on memrefs that has one (`models.hotdesk`), or of a structured op (`build_loop_kernel`).
+
+        Raises:
+            LoweringError: there is none for its operands.
+        """
+        try:
+            if op.name not in WITH_KERNELS:
+                return self._of_structured(op, places, sizes, computes)
+            operands, scratch = list(op.operands), scratch_operands(op)
+            memrefs = operands[: len(operands) - scratch]
+            seen = [places.of(value) for value in memrefs]
+            name = self._of_text(named_kernel(op, seen))
+        except ValueError as error:
+            where = python_line(op.location)
+            raise LoweringError(f"op `{op.name}` has no kernel", got=str(error), where=where) from error
+        unknown = [size for place in seen for size in place.unknowns()]
+        return KernelUse(name, memrefs, unknown, scratch=operands[len(memrefs) :])
+
+    def _of_text(self, kernel: KernelText) -> str:
         """The name of a kernel given as MLIR text."""
         if kernel.text in self._names:
             return self._names[kernel.text]
@@ -57,20 +101,18 @@ class KernelLibrary:
                     self.module.body.append(op)
         return name
 
-    def from_op(
-        self, op: ir.Operation, places: MemrefResolver, sizes: SymbolicSizes, *, computes: bool = True
-    ) -> tuple[str, LoopKernel]:
-        """The name of the loop kernel of a structured op, and what its call passes; see `build_loop_kernel`."""
+    def _of_structured(self, op: ir.Operation, places: MemrefPlaces, sizes: ScalarSizes, computes: bool) -> KernelUse:
         kernel = build_loop_kernel(op, self.module, places, sizes, self.assertion_code, computes=computes)
         text = kernel.head + kernel.function.get_asm(use_local_scope=True)
         if text in self._names:
             kernel.function.erase()
-            return self._names[text], kernel
-        name = self._new_name(text)
-        kernel.function.attributes["sym_name"] = ir.StringAttr.get(part_name(name) if kernel.head else name)
-        if kernel.head:
-            define(self.module, kernel.head.replace("@KERNEL", f"@{name}"))
-        return name, kernel
+            name = self._names[text]
+        else:
+            name = self._new_name(text)
+            kernel.function.attributes["sym_name"] = ir.StringAttr.get(part_name(name) if kernel.head else name)
+            if kernel.head:
+                define(self.module, kernel.head.replace("@KERNEL", f"@{name}"))
+        return KernelUse(name, kernel.memrefs, kernel.scalars, kernel.passed, (), kernel.needs_status)
 
     def reserved_name(self) -> str:
         """The name of a kernel that somebody else puts into the module."""
@@ -82,7 +124,7 @@ class KernelLibrary:
 
     def assertion_code(self, op: ir.Operation) -> int:
         """A code for a `cf.assert`: one for each message, op that is checked, and Python line."""
-        message = cast(Any, op.attributes["msg"]).value
+        message = text_of(op, "msg")
         source = Source(_checked_op(op), python_line(op.location))
         for known in self.assertions:
             if (known.message, known.source) == (message, source):
@@ -91,10 +133,15 @@ class KernelLibrary:
         return len(self.assertions)
 
 
+def has_kernel(name: str) -> bool:
+    """Whether there are kernels of ops of that name."""
+    return name in WITH_KERNELS or name.startswith(("linalg.", "tm_tensor."))
+
+
 def _checked_op(check: ir.Operation) -> str:
     """The op that a `cf.assert` checks: the one it was made for, or else the structured op it is in, or else itself."""
     if CHECKED_OP in check.attributes:
-        return str(cast(Any, check.attributes[CHECKED_OP]).value)
+        return text_of(check, CHECKED_OP)
     parent = check.parent
     while parent is not None:
         if parent.name.startswith(("linalg.", "tm_tensor.")):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.walking import int_array
+from hotdesk.ir.walking import flag_of, int_array, integer_of, text_of
 from hotdesk.kernels.machine import target
 from hotdesk.kernels.text import KernelText
+from hotdesk.models.hotdesk import letters_of
 from hotdesk.passes.lower.attention.kernel import AttentionSpec, attention
 from hotdesk.passes.lower.attention.region import scoring
 from hotdesk.passes.lower.contraction.kernel import ContractionSpec, contraction
 from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, Workspace, convolution, workspace
 from hotdesk.passes.lower.pooling import PoolingSpec, pooling
+from hotdesk.passes.lower.scalar import Reduction
 from hotdesk.passes.lower.structured.kernel import disjoint
 from hotdesk.passes.lower.views import ResolvedMemref
 
@@ -28,20 +30,15 @@ def named_kernel(op: ir.Operation, operands: list[ResolvedMemref]) -> KernelText
     return pooling(_pooling(op, operands))
 
 
-def _flag(op: ir.Operation, name: str) -> bool:
-    return bool(cast(Any, op.attributes[name]).value)
-
-
 def _noalias(operands: list[ResolvedMemref]) -> tuple[bool, ...]:
     return disjoint(operands, [False] * (len(operands) - 1) + [True])
 
 
 def _contraction(op: ir.Operation, operands: list[ResolvedMemref]) -> ContractionSpec:
-    inputs, output = cast(Any, op.attributes["equation"]).value.split("->")
-    left, right = inputs.split(",")
+    left, right, output = letters_of(op)
     a, b, c = (place.view() for place in operands)
     noalias = cast("tuple[bool, bool, bool]", _noalias(operands))
-    return ContractionSpec(a, b, c, tuple(left), tuple(right), tuple(output), _flag(op, "accumulate"), noalias)
+    return ContractionSpec(a, b, c, tuple(left), tuple(right), tuple(output), flag_of(op, "accumulate"), noalias)
 
 
 def convolution_spec(
@@ -53,13 +50,13 @@ def convolution_spec(
         x,
         w,
         y,
-        groups=int(cast(Any, op.attributes["groups"]).value),
+        groups=integer_of(op, "groups"),
         strides=int_array(op.attributes["strides"]),
         dilations=int_array(op.attributes["dilations"]),
         pad_low=int_array(op.attributes["pad_low"]),
         pad_high=int_array(op.attributes["pad_high"]),
         input_dilations=int_array(op.attributes["input_dilations"]),
-        accumulate=_flag(op, "accumulate"),
+        accumulate=flag_of(op, "accumulate"),
         noalias=cast("tuple[bool, bool, bool]", _noalias(operands[:3])),
         scratch=len(op.operands) > 3 if scratch is None else scratch,
     )
@@ -72,9 +69,8 @@ def convolution_workspace(op: ir.Operation, operands: list[ResolvedMemref]) -> W
 
 def attention_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> AttentionSpec:
     """The specification of a `hotdesk.attention`."""
-    inputs, output = cast(Any, op.attributes["equation"]).value.split("->")
     views = tuple(place.view() for place in operands)
-    return AttentionSpec(views, (*inputs.split(","), output), scoring(op), _flag(op, "zero_rows"), _noalias(operands))
+    return AttentionSpec(views, letters_of(op), scoring(op), flag_of(op, "zero_rows"), _noalias(operands))
 
 
 def _pooling(op: ir.Operation, operands: list[ResolvedMemref]) -> PoolingSpec:
@@ -82,12 +78,12 @@ def _pooling(op: ir.Operation, operands: list[ResolvedMemref]) -> PoolingSpec:
     return PoolingSpec(
         x,
         y,
-        kind=cast(Any, op.attributes["kind"]).value,
+        kind=cast("Reduction", text_of(op, "kind")),
         window=int_array(op.attributes["window"]),
         strides=int_array(op.attributes["strides"]),
         dilations=int_array(op.attributes["dilations"]),
         pad_low=int_array(op.attributes["pad_low"]),
         pad_high=int_array(op.attributes["pad_high"]),
-        accumulate=_flag(op, "accumulate"),
+        accumulate=flag_of(op, "accumulate"),
         noalias=cast("tuple[bool, bool]", _noalias(operands)),
     )

@@ -27,7 +27,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create, index_constant
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.types import DYNAMIC, is_memref, shape_of
-from hotdesk.ir.walking import captured_operands, constant_of, defining_op, int_array, nested_ops
+from hotdesk.ir.walking import captured_operands, constant_of, defining_op, int_array, made_by, nested_ops
 from hotdesk.kernels.parts import part_name
 from hotdesk.passes.lower.structured.cuts import GRAIN
 from hotdesk.passes.lower.unpacked_memrefs import can_be_passed, passed_types, put_together, taken_apart
@@ -261,8 +261,7 @@ class _Outlining:
 
 
 def _is_constant(value: ir.Value) -> bool:
-    op = defining_op(value)
-    return op is not None and op.name == "arith.constant" and not len(op.operands)
+    return made_by(value, "arith.constant") is not None
 
 
 def _function_around(op: ir.Operation) -> ir.Operation:

@@ -1,13 +1,14 @@
-"""Calls of matrix products (`kernels.shared`): matrices as an operand, an offset and strides, of which nothing is asked."""
+"""Calls of functions that programs share: of matrix products (`kernels.shared`), with any strides, and of others by name."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hotdesk.ir.types import element_bytes
 from hotdesk.kernels.halves import HALVES
 from hotdesk.kernels.shared import ELEMENTS, SHARED_ARGUMENTS, shared_name
 from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
-from hotdesk.passes.lower.scalar import element_bytes
 
 
 def has_products(*elements: str) -> bool:
@@ -59,3 +60,16 @@ def write_product(
         k.constant(str(int(add)), "i64") if isinstance(add, bool) else k.value(f"arith.extui {add} : i1 to i64")
     )
     k.call(shared_name(a.operand.element, c.operand.element), ["i64"] * len(SHARED_ARGUMENTS), arguments)
+
+
+def write_call(
+    k: KernelBuilder,
+    function: str,
+    names: Sequence[str],
+    numbers: Mapping[str, Index],
+    places: Mapping[str, tuple[Operand, Index]],
+) -> None:
+    """Writes the call of a function whose arguments, by name, are numbers, and addresses of elements of operands."""
+    given = {name: k.integer(number) for name, number in numbers.items()}
+    given |= {name: k.address(each, at, element_bytes(each.element)) for name, (each, at) in places.items()}
+    k.call(function, ["i64"] * len(names), [given[name] for name in names])

@@ -28,10 +28,6 @@ def bits(element: str) -> int:
     raise ValueError(f"element type: expected a float or a signless integer, got {element}")
 
 
-def element_bytes(element: str) -> int:
-    return -(-bits(element) // 8)
-
-
 def sum_type(result: str, *operands: str) -> str:
     """What a sum over `operands` is kept in before it becomes a `result`."""
     mixed = [operand for operand in operands if is_float(operand) != is_float(result)]

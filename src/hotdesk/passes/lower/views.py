@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.memref_views import Views, in_elements
 from hotdesk.errors import LoweringError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size
+from hotdesk.ir.types import element_of, layout_of, row_major, shape_of
 from hotdesk.ir.walking import defining_op
 from hotdesk.kernels.text import View
 from hotdesk.program.symbolic import SymbolicSizes
@@ -35,6 +38,31 @@ class ResolvedMemref:
         return [s for s in (*self.sizes, *self.strides) if not isinstance(s, int)]
 
 
+def seen_by_type(value: ir.Value, base: ir.Value, unknown: Callable[[int], Size]) -> ResolvedMemref:
+    """A memref as far as its type tells; of what that leaves open, `unknown` is asked: of dims first, of strides behind."""
+    shape = shape_of(value.type)
+    strides, _ = layout_of(value.type)
+    numbers = [unknown(i) if n is None else n for i, n in enumerate((*shape, *(strides or row_major(shape))))]
+    sizes, steps = tuple(numbers[: len(shape)]), tuple(numbers[len(shape) :])
+    return ResolvedMemref(base, 0, sizes, steps, element_of(value.type))
+
+
+class MemrefPlaces(Protocol):
+    """Where memrefs lie, as somebody knows it."""
+
+    def of(self, value: ir.Value) -> ResolvedMemref:
+        """The place of a memref."""
+        ...
+
+
+class ScalarSizes(Protocol):
+    """The numbers that index values are, as somebody knows them."""
+
+    def value(self, value: ir.Value) -> Size:
+        """The number, or an expression for it."""
+        ...
+
+
 def _known(size: Size) -> int | None:
     return size if isinstance(size, int) else None
 
@@ -57,7 +85,7 @@ class MemrefResolver:
         base = defining_op(view.base)
         if base is not None and base.name not in _BASES:
             raise LoweringError(
-                f"op `{base.name}` makes a memref that is not understood", where=python_line(base.location) or None
+                f"op `{base.name}` makes a memref that is not understood", where=python_line(base.location)
             )
         numbers = [in_elements(number, view.element) for number in (view.offset, *view.strides)]
         found = tuple(number for number in numbers if number is not None)
@@ -67,6 +95,6 @@ class MemrefResolver:
             raise LoweringError(
                 f"view `{name}` is not lowered",
                 got=name,
-                where=None if op is None else python_line(op.location) or None,
+                where=None if op is None else python_line(op.location),
             )
         return ResolvedMemref(view.base, found[0], view.sizes, found[1:], view.element)

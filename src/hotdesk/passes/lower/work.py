@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, cast
+from typing import cast
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import element_bytes, is_memref
-from hotdesk.ir.walking import int_array, nested_ops
-from hotdesk.models.hotdesk import foreign_groups
+from hotdesk.ir.walking import int_array, integer_of, nested_ops
+from hotdesk.models.hotdesk import FOREIGN, foreign_groups, letters_of, scratch_operands
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.registry import model_of
-from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
+from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class Work:
     written: Size
 
 
-def work_of(op: ir.Operation, places: MemrefResolver) -> Work:
+def work_of(op: ir.Operation, places: MemrefPlaces) -> Work:
     """The work of an op on memrefs that is to be a kernel call."""
-    own = list(op.operands)[: -_scratch(op) or None]
+    own = list(op.operands)[: -scratch_operands(op) or None]
     memrefs = {number: places.of(value) for number, value in enumerate(own) if is_memref(value.type)}
     written = _written(op, len(own))
     model = model_of(op.name)
@@ -55,13 +55,8 @@ def work_of(op: ir.Operation, places: MemrefResolver) -> Work:
     )
 
 
-def _scratch(op: ir.Operation) -> int:
-    """How many operands, the last ones, are scratch memory."""
-    return len(op.operands) - 3 if op.name == "hotdesk.conv" else 0
-
-
 def _written(op: ir.Operation, count: int) -> range:
-    if op.name == "hotdesk.foreign":
+    if op.name == FOREIGN:
         return range(count - foreign_groups(op)[2], count)
     if op.name.startswith("linalg."):
         return range(inputs_of(op), count)
@@ -79,22 +74,15 @@ def _bytes(place: ResolvedMemref) -> Size:
 def _operations(op: ir.Operation, memrefs: dict[int, ResolvedMemref]) -> Size:
     match op.name:
         case "hotdesk.contract":
-            inputs, output = cast(Any, op.attributes["equation"]).value.split("->")
-            dims = [*inputs.split(","), output]
-            sizes = {
-                dim: size for i, names in enumerate(dims) for dim, size in zip(names, memrefs[i].sizes, strict=True)
-            }
-            return 2 * prod(sizes.values())
+            return 2 * prod(_lettered(op, memrefs).values())
         case "hotdesk.attention":
-            inputs, output = cast(Any, op.attributes["equation"]).value.split("->")
-            dims = [*inputs.split(","), output]
-            sizes = {c: size for i, names in enumerate(dims) for c, size in zip(names, memrefs[i].sizes, strict=True)}
+            sizes = _lettered(op, memrefs)
             summed, columns = sizes.pop("d"), sizes.pop("e")
             return prod(size for c, size in sizes.items() if c != "1") * (2 * (summed + columns) + _float_ops(op) + 4)
         case "hotdesk.conv":
             transposed = any(each != 1 for each in int_array(op.attributes["input_dilations"]))
             x, w, y = (memrefs[number].sizes for number in range(3))
-            groups = int(cast(Any, op.attributes["groups"]).value)
+            groups = integer_of(op, "groups")
             if transposed:  # each element of the input meets each tap of each filter of its group
                 return 2 * prod(x) * (cast(int, w[0]) // groups) * prod(w[2:])
             return 2 * prod(y) * prod(w[1:])
@@ -102,6 +90,11 @@ def _operations(op: ir.Operation, memrefs: dict[int, ResolvedMemref]) -> Size:
             return prod(memrefs[1].sizes) * prod(int_array(op.attributes["window"]))
         case _:
             return _float_ops(op) * _iterations(op, memrefs)
+
+
+def _lettered(op: ir.Operation, memrefs: dict[int, ResolvedMemref]) -> dict[str, Size]:
+    """The size that each letter in the equation of an op stands for."""
+    return {c: size for i, names in enumerate(letters_of(op)) for c, size in zip(names, memrefs[i].sizes, strict=True)}
 
 
 def _float_ops(op: ir.Operation) -> int:

@@ -8,19 +8,20 @@ own passes read `tensor.empty`, so this one is for pipelines that end in MLIR's.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, replace
-from hotdesk.ir.walking import all_functions, nested_ops
-from hotdesk.passes.base import Pass
+from hotdesk.ir.walking import nested_ops
+from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.properties import NO_UNDEFINED_TENSORS, Property
 
 
 @dataclass(frozen=True, slots=True)
-class EmptyTensorToAllocTensor(Pass):
+class EmptyTensorToAllocTensor(FunctionPass):
     """Turns every `tensor.empty` into a `bufferization.alloc_tensor`."""
 
     name: ClassVar[str] = "hotdesk-empty-tensor-to-alloc-tensor"
@@ -28,12 +29,9 @@ class EmptyTensorToAllocTensor(Pass):
     def ensures(self) -> tuple[Property, ...]:
         return (NO_UNDEFINED_TENSORS,)
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in all_functions(module):
-            for op in [op for op in nested_ops(function) if op.name == "tensor.empty"]:
-                sizes = list(op.operands)
-                attributes: dict[str, ir.Attribute] = {
-                    "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0, 0])
-                }
-                replace(op, create("bufferization.alloc_tensor", sizes, [op.results[0].type], attributes, before=op))
+    def run_on(self, function: ir.Operation) -> Iterable[Decision]:
+        for op in [op for op in nested_ops(function) if op.name == "tensor.empty"]:
+            sizes = list(op.operands)
+            attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0, 0])}
+            replace(op, create("bufferization.alloc_tensor", sizes, [op.results[0].type], attributes, before=op))
         return ()

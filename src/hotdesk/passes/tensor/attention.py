@@ -37,8 +37,18 @@ from hotdesk.ir.dialect import MOST_EXTRAS
 from hotdesk.ir.locations import origin
 from hotdesk.ir.sizes import Size, expand
 from hotdesk.ir.types import element_bytes, element_of, shape_of, static_entries, tensor_with
-from hotdesk.ir.walking import all_functions, defining_op, int_array, top_level_ops, users
+from hotdesk.ir.walking import (
+    all_functions,
+    defining_op,
+    groups_of,
+    int_array,
+    integer_of,
+    made_by,
+    top_level_ops,
+    users,
+)
 from hotdesk.models.generics import Generic
+from hotdesk.models.hotdesk import letters_of
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.contractions import source_letters
 from hotdesk.passes.tensor.dead_code import EraseDead
@@ -137,7 +147,7 @@ class _Spelled:
 def _spelled(found: Attention, known: SymbolicSizes) -> _Spelled | None:
     """The operands with letters; None where the products are not those of attention."""
     weighing, scoring, rank = found.weighing, found.scoring, len(shape_of(found.scores.type))
-    *inputs, of_result = _equation(weighing)
+    *inputs, of_result = letters_of(weighing)
     of_weights, of_values = inputs[found.weights], inputs[1 - found.weights]
     dims = dict(zip(of_weights, _groups(weighing.operands[found.weights], "tensor.collapse_shape"), strict=True))
     keys = [c for c in of_weights if c in of_values and c not in of_result]
@@ -154,7 +164,7 @@ def _spelled(found: Attention, known: SymbolicSizes) -> _Spelled | None:
     weighed = {c: "".join(scores[i] for i in group) for c, group in dims.items()} | {columns[0]: _COLUMN}
     if set(of_result) != set(weighed) - {keys[0]} or not set(of_values) <= set(weighed):
         return None
-    left, right, of_scores = _equation(scoring)
+    left, right, of_scores = letters_of(scoring)
     groups = _groups(found.scores, "tensor.expand_shape")
     scored = {c: "".join(scores[i] for i in group) for c, group in zip(of_scores, groups, strict=True)}
     summed = (set(left) & set(right)) - set(of_scores)
@@ -175,18 +185,12 @@ def _spelled(found: Attention, known: SymbolicSizes) -> _Spelled | None:
     return _Spelled(scores, sizes, q, k, v, tuple(weighed[c] for c in of_result))
 
 
-def _equation(op: ir.Operation) -> tuple[str, str, str]:
-    inputs, result = cast(Any, op.attributes["equation"]).value.split("->")
-    left, right = inputs.split(",")
-    return left, right, result
-
-
 def _groups(value: ir.Value, view: str) -> list[tuple[int, ...]]:
     """How the dimensions of the larger shape are grouped by the view of that name that makes a value; else each is a group."""
-    op = defining_op(value)
-    if op is None or op.name != view:
+    op = made_by(value, view)
+    if op is None:
         return [(i,) for i in range(len(shape_of(value.type)))]
-    return [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
+    return groups_of(op)
 
 
 def _expanded(
@@ -212,8 +216,8 @@ def _partly_collapsed(
     value: ir.Value, groups: Sequence[str], sizes: Mapping[str, Size], known: SymbolicSizes, before: ir.Operation
 ) -> ir.Value | None:
     """What a collapsed tensor was before, but with a dimension for each letter; None where that is not certain."""
-    view = defining_op(value)
-    if view is None or view.name != "tensor.collapse_shape":
+    view = made_by(value, "tensor.collapse_shape")
+    if view is None:
         return None
     shape, extents = shape_of(view.operands[0].type), known.shape(view.operands[0])
     merged: list[list[int]] = []
@@ -426,8 +430,8 @@ def _split(
 
 def _repeat(operand: _LetteredOperand) -> tuple[str, tuple[int, int], ir.Value, str] | None:
     """The letter of the heads of a tensor that was repeated for groups of them, how many there are, and how many in a group."""
-    view = defining_op(operand.value)
-    if view is None or view.name != "tensor.collapse_shape":
+    view = made_by(operand.value, "tensor.collapse_shape")
+    if view is None:
         return None
     groups = _groups(operand.value, "tensor.collapse_shape")
     merged = [(i, group) for i, group in enumerate(groups) if len(group) > 1]
@@ -594,7 +598,7 @@ def _is_of_places(value: ir.Value) -> bool:
 
 
 def _dim(op: ir.Operation) -> int:
-    return int(cast(Any, op.attributes["dim"]).value)
+    return integer_of(op, "dim")
 
 
 def _emit(name: str, operands: list[ir.Value], kind: ir.Type) -> ir.Value:

@@ -14,7 +14,7 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import defining_op, int_array, segment_sizes
+from hotdesk.ir.walking import defining_op, groups_of, int_array, made_by, segment_sizes
 from hotdesk.passes.tensor.fills import extends_unsigned, initial
 
 EQUATIONS: Mapping[str, str] = {
@@ -114,10 +114,10 @@ def _summed_apart(
 
 def _collapsed(value: ir.Value, dim: int) -> tuple[ir.Value, tuple[int, ...]] | None:
     """What a value collapses in this dimension alone, and the sizes there."""
-    producer = defining_op(value)
-    if producer is None or producer.name != "tensor.collapse_shape":
+    producer = made_by(value, "tensor.collapse_shape")
+    if producer is None:
         return None
-    groups = [int_array(group) for group in cast(Any, producer.attributes["reassociation"])]
+    groups = groups_of(producer)
     source = producer.operands[0]
     sizes = [shape_of(source.type)[each] for each in groups[dim]]
     if any(len(group) > 1 for i, group in enumerate(groups) if i != dim) or not 1 < len(sizes) <= _MOST_LETTERS:
@@ -140,8 +140,7 @@ def _in_one_go(values: list[ir.Value], letters: list[str], summed: str) -> int:
 
 
 def _is_part(value: ir.Value) -> bool:
-    producer = defining_op(value)
-    return producer is not None and producer.name == "tensor.extract_slice"
+    return made_by(value, "tensor.extract_slice") is not None
 
 
 def source_letters(producer: ir.Operation, letters: str) -> str | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, dim, empty_like, integers, replace
 from hotdesk.ir.types import element_of, shape_of, static_entries, tensor_with
-from hotdesk.ir.walking import defining_op, int_array
+from hotdesk.ir.walking import defining_op, groups_of, int_array
 from hotdesk.passes.tensor.fills import extends_unsigned, fill_value, initial
 from hotdesk.passes.tensor.windows import WindowRead, find_window, folded_decisions
 
@@ -92,7 +92,7 @@ def _merged(value: ir.Value, position: int, before: ir.Operation) -> ir.Value:
         and producer.name == "tensor.expand_shape"
         and len(sizes) == len(shape_of(producer.operands[0].type)) + 1
     ):
-        reassociation = [list(int_array(g)) for g in cast(Any, producer.attributes["reassociation"])]
+        reassociation = [list(g) for g in groups_of(producer)]
         if reassociation == groups:
             return producer.operands[0]
     merged = tuple(

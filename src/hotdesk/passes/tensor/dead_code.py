@@ -8,27 +8,27 @@ its results has a use. Users go first, so that what only they use goes too. Ops 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.walking import all_functions, top_level_ops
-from hotdesk.passes.base import Pass
+from hotdesk.ir.walking import top_level_ops
+from hotdesk.passes.base import FunctionPass
 
 _PURE = ("linalg", "tensor", "arith", "hotdesk", "tm_tensor", "math")
 
 
 @dataclass(frozen=True, slots=True)
-class EraseDead(Pass):
+class EraseDead(FunctionPass):
     """Erases unused top-level ops without side effects (rules in the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-erase-dead"
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in all_functions(module):
-            for op in reversed(top_level_ops(function)):
-                unused = len(op.results) > 0 and all(next(iter(r.uses), None) is None for r in op.results)
-                if unused and op.name.split(".")[0] in _PURE:
-                    op.erase()
+    def run_on(self, function: ir.Operation) -> Iterable[Decision]:
+        for op in reversed(top_level_ops(function)):
+            unused = len(op.results) > 0 and all(next(iter(r.uses), None) is None for r in op.results)
+            if unused and op.name.split(".")[0] in _PURE:
+                op.erase()
         return ()

@@ -11,6 +11,7 @@ payload that computes it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -21,13 +22,13 @@ from hotdesk.analysis.insertion.held_bytes import HeldBytes
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, fill, index_constant, integers
 from hotdesk.ir.types import shape_of, static_entries
-from hotdesk.ir.walking import all_functions, top_level_ops
+from hotdesk.ir.walking import top_level_ops
 from hotdesk.models.tensor_parts import expand_concat, expand_pad, insert_at
-from hotdesk.passes.base import Pass
+from hotdesk.passes.base import FunctionPass
 
 
 @dataclass(frozen=True, slots=True)
-class DecomposeConcatAndPad(Pass):
+class DecomposeConcatAndPad(FunctionPass):
     """Rewrites `tensor.concat` and `tensor.pad` into insertions.
 
     Options:
@@ -38,17 +39,16 @@ class DecomposeConcatAndPad(Pass):
 
     concat: bool = True
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in all_functions(module):
-            if self.concat:
-                _grow(function)
-            for op in top_level_ops(function):
-                if op.name == "tensor.concat" and self.concat:
-                    _replace(op, expand_concat(op))
-                elif op.name == "tensor.pad":
-                    _replace(op, expand_pad(op))
-                elif op.name == "tensor.from_elements":
-                    _replace(op, _from_elements(op))
+    def run_on(self, function: ir.Operation) -> Iterable[Decision]:
+        if self.concat:
+            _grow(function)
+        for op in top_level_ops(function):
+            if op.name == "tensor.concat" and self.concat:
+                _replace(op, expand_concat(op))
+            elif op.name == "tensor.pad":
+                _replace(op, expand_pad(op))
+            elif op.name == "tensor.from_elements":
+                _replace(op, _from_elements(op))
         return ()
 
 

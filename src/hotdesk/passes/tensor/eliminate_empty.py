@@ -12,6 +12,7 @@ bufferization then sees one buffer throughout. `tensor.concat` and `tensor.pad` 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
@@ -23,15 +24,15 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import all_functions, defining_op, nested_ops, segment_sizes
-from hotdesk.passes.base import Pass
+from hotdesk.ir.walking import defining_op, nested_ops, segment_sizes
+from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import byte_size
 
 _SLICE = ("static_offsets", "static_sizes", "static_strides")
 
 
 @dataclass(frozen=True, slots=True)
-class EliminateEmptyTensors(Pass):
+class EliminateEmptyTensors(FunctionPass):
     """Replaces `tensor.empty` by the slice that its contents are inserted into (rules in `analysis.insertion.insertions`)."""
 
     name: ClassVar[str] = "hotdesk-eliminate-empty-tensors"
@@ -46,16 +47,13 @@ class EliminateEmptyTensors(Pass):
         Reason.READ_LATER,
     )
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        for function in all_functions(module):
-            held = HeldBytes(function)
-            for op in [op for op in nested_ops(function) if op.name in INSERTIONS]:
-                found, size = find_chain(op, held), byte_size(op.operands[0], function)
-                if found is not None:
-                    decision = _rewrite(found) if isinstance(found, Chain) else found
-                    decisions.append(replace(decision, bytes=size))
-        return tuple(decisions)
+    def run_on(self, function: ir.Operation) -> Iterator[Decision]:
+        held = HeldBytes(function)
+        for op in [op for op in nested_ops(function) if op.name in INSERTIONS]:
+            found, size = find_chain(op, held), byte_size(op.operands[0], function)
+            if found is not None:
+                decision = _rewrite(found) if isinstance(found, Chain) else found
+                yield replace(decision, bytes=size)
 
 
 def _rewrite(chain: Chain) -> Decision:

@@ -9,21 +9,22 @@ readers; every other one has a single reader. A value that stays in memory is re
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.elementwise import Fusion, find_fusion
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.walking import all_functions, defining_op, nested_ops
+from hotdesk.ir.walking import made_by, nested_ops
 from hotdesk.models.generics import is_linalg, read_generic
-from hotdesk.passes.base import Pass
+from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.fusing import fuse
 from hotdesk.program.symbolic import SymbolicSizes
 
 
 @dataclass(frozen=True, slots=True)
-class FuseElementwise(Pass):
+class FuseElementwise(FunctionPass):
     """Fuses elementwise producers into their readers, generic and named linalg ops (rules in `analysis.fusion.elementwise`)."""
 
     name: ClassVar[str] = "hotdesk-fuse-elementwise"
@@ -42,12 +43,9 @@ class FuseElementwise(Pass):
         Reason.UNRANKED_TENSOR,
     )
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        for function in all_functions(module):
-            for op in [op for op in nested_ops(function) if is_linalg(op)]:
-                decisions.extend(_fuse_producers(op, function))
-        return tuple(decisions)
+    def run_on(self, function: ir.Operation) -> Iterator[Decision]:
+        for op in [op for op in nested_ops(function) if is_linalg(op)]:
+            yield from _fuse_producers(op, function)
 
 
 def _fuse_producers(consumer: ir.Operation, function: ir.Operation) -> list[Decision]:
@@ -78,7 +76,7 @@ def _fuse(fusion: Fusion) -> ir.Operation:
     if fusion.shared and all(next(iter(result.uses), None) is None for result in producer.results):
         producer.erase()
     for init in dict.fromkeys(inits):
-        op = defining_op(init)
-        if op is not None and op.name == "tensor.empty" and next(iter(init.uses), None) is None:
-            op.erase()
+        empty = made_by(init, "tensor.empty")
+        if empty is not None and next(iter(init.uses), None) is None:
+            empty.erase()
     return new

@@ -13,15 +13,15 @@ wrap around; processors fault on it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create
-from hotdesk.ir.walking import all_functions, constant_of, nested_ops, top_level_ops
-from hotdesk.passes.base import Pass
+from hotdesk.ir.walking import constant_of, nested_ops, top_level_ops
+from hotdesk.passes.base import FunctionPass
 
 MESSAGE = "no division of an integer by zero"
 _IS_SIGNED: Mapping[str, bool] = {
@@ -37,17 +37,16 @@ _EQ, _NE = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
-class GuardDivisions(Pass):
+class GuardDivisions(FunctionPass):
     """Puts a `cf.assert` in front of every division of integers whose divisor may be zero (rules in the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-guard-divisions"
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in all_functions(module):
-            for op in top_level_ops(function):
-                for inner in list(nested_ops(op)):
-                    if inner.name in _IS_SIGNED and not _is_harmless(inner.operands[1]):
-                        _guard(inner)
+    def run_on(self, function: ir.Operation) -> Iterable[Decision]:
+        for op in top_level_ops(function):
+            for inner in list(nested_ops(op)):
+                if inner.name in _IS_SIGNED and not _is_harmless(inner.operands[1]):
+                    _guard(inner)
         return ()
 
 

@@ -13,6 +13,7 @@ Rules:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -20,8 +21,8 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, dim, empty_like
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import all_functions, constant_of, defining_op, int_array, nested_ops
-from hotdesk.passes.base import Pass
+from hotdesk.ir.walking import constant_of, defining_op, int_array, nested_ops
+from hotdesk.passes.base import FunctionPass
 
 MESSAGE = "every index in range"
 _READS = ("tensor.extract", "memref.load")
@@ -30,7 +31,7 @@ _ULT = 6
 
 
 @dataclass(frozen=True, slots=True)
-class GuardIndices(Pass):
+class GuardIndices(FunctionPass):
     """Puts a `cf.assert` in front of every access at an index that comes from data (rules in the module docstring).
 
     Options:
@@ -41,13 +42,12 @@ class GuardIndices(Pass):
     name: ClassVar[str] = "hotdesk-guard-indices"
     positions: bool = False
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in all_functions(module):
-            for op in nested_ops(function):
-                if op.name == "linalg.generic" or (self.positions and _is_loop(op)):
-                    self._guard_reads(op)
-                elif op.name == "tm_tensor.scatter":
-                    _guard_scatter(op)
+    def run_on(self, function: ir.Operation) -> Iterable[Decision]:
+        for op in nested_ops(function):
+            if op.name == "linalg.generic" or (self.positions and _is_loop(op)):
+                self._guard_reads(op)
+            elif op.name == "tm_tensor.scatter":
+                _guard_scatter(op)
         return ()
 
     def _guard_reads(self, op: ir.Operation) -> None:

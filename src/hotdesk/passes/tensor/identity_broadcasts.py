@@ -13,6 +13,7 @@ Legal iff
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -20,30 +21,34 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size
-from hotdesk.ir.walking import all_functions, constant_of, defining_op, segment_sizes, top_level_ops
-from hotdesk.passes.base import Pass
+from hotdesk.ir.walking import (
+    constant_of,
+    defining_op,
+    integer_of,
+    made_by,
+    segment_sizes,
+    top_level_ops,
+)
+from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import SymbolicSizes
 
 
 @dataclass(frozen=True, slots=True)
-class DropIdentityBroadcasts(Pass):
+class DropIdentityBroadcasts(FunctionPass):
     """Replaces broadcasts that change no size by what they broadcast (see the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-drop-identity-broadcasts"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.VIEW_OF_OPERAND,)
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        for function in all_functions(module):
-            sizes = SymbolicSizes(function)
-            for op in top_level_ops(function):
-                source = _broadcast(op, sizes)
-                if source is not None:
-                    at = Source(op.name, python_line(op.location))
-                    decisions.append(Decision("broadcast", Outcome.FOLDED, Reason.VIEW_OF_OPERAND, (at,), 0))
-                    op.results[0].replace_all_uses_with(source)
-                    op.erase()
-        return tuple(decisions)
+    def run_on(self, function: ir.Operation) -> Iterator[Decision]:
+        sizes = SymbolicSizes(function)
+        for op in top_level_ops(function):
+            source = _broadcast(op, sizes)
+            if source is not None:
+                at = Source(op.name, python_line(op.location))
+                yield Decision("broadcast", Outcome.FOLDED, Reason.VIEW_OF_OPERAND, (at,), 0)
+                op.results[0].replace_all_uses_with(source)
+                op.erase()
 
 
 def _broadcast(op: ir.Operation, sizes: SymbolicSizes) -> ir.Value | None:
@@ -54,8 +59,8 @@ def _broadcast(op: ir.Operation, sizes: SymbolicSizes) -> ir.Value | None:
     rank = cast(Any, result.type).rank
     if cast(Any, op.attributes["indexing_maps"])[0].value != ir.AffineMap.get_identity(rank):
         return None
-    extract = defining_op(list(op.regions[0].blocks[0].operations)[-1].operands[0])
-    if extract is None or extract.name != "tensor.extract" or extract.operands[0].type != result.type:
+    extract = made_by(list(op.regions[0].blocks[0].operations)[-1].operands[0], "tensor.extract")
+    if extract is None or extract.operands[0].type != result.type:
         return None
     source, *places = extract.operands
     shape = sizes.shape(result)
@@ -71,10 +76,10 @@ def _is_place(place: ir.Value, dim: int, size: Size, sizes: SymbolicSizes) -> bo
     if op is None:
         return False
     if op.name == "linalg.index":
-        return int(cast(Any, op.attributes["dim"]).value) == dim
+        return integer_of(op, "dim") == dim
     if op.name != "arith.select" or constant_of(op.operands[1]) != 0 or not _is_place(op.operands[2], dim, size, sizes):
         return False
-    test = defining_op(op.operands[0])
-    if test is None or test.name != "arith.cmpi" or int(cast(Any, test.attributes["predicate"]).value) != 0:
+    test = made_by(op.operands[0], "arith.cmpi")
+    if test is None or integer_of(test, "predicate") != 0:
         return False
     return constant_of(test.operands[1]) == 1 and {sizes.value(test.operands[0])} == {size}

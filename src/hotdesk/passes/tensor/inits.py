@@ -14,7 +14,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, empty_like, replace
-from hotdesk.ir.walking import segment_sizes
+from hotdesk.ir.walking import parallel_loops, segment_sizes
 from hotdesk.passes.tensor.prepare import clone_with
 
 
@@ -23,7 +23,7 @@ def inits_as_inputs(op: ir.Operation) -> list[Decision]:
     inputs, outputs = segment_sizes(op)
     block = op.regions[0].blocks[0]
     maps = list(cast(Any, op.attributes["indexing_maps"]))
-    parallel = all("parallel" in str(kind) for kind in cast(Any, op.attributes["iterator_types"]))
+    parallel = all(parallel_loops(op))
     complete = parallel and len(op.results) == outputs and all(m.value.is_permutation for m in maps[inputs:])
     read = [inputs + i for i in range(outputs) if next(iter(block.arguments[inputs + i].uses), None) is not None]
     if not complete or not read:

@@ -22,36 +22,33 @@ or of the channel dims.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.walking import all_functions, entry_block, ops_outside_payloads
-from hotdesk.passes.base import Pass
+from hotdesk.ir.walking import entry_block, ops_outside_payloads
+from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.tensor.contractions import EQUATIONS, contract
 from hotdesk.passes.tensor.convolutions import convolution, grouped_convolution, pool
 from hotdesk.passes.tensor.inits import inits_as_inputs
 
 
 @dataclass(frozen=True, slots=True)
-class NormalizeNamedOps(Pass):
+class NormalizeNamedOps(FunctionPass):
     """Rewrites named linalg ops into the `hotdesk` dialect (rules in the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-normalize-named-ops"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.VIEW_OF_OPERAND,)
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        for function in all_functions(module):
-            for op in ops_outside_payloads(function):
-                rewrite = _REWRITES.get(op.name)
-                if rewrite is None or not len(op.results):
-                    continue  # ops on buffers, which have no results, stay as they are
-                if op.name in EQUATIONS or op.block == entry_block(function):
-                    decisions.extend(rewrite(op))
-        return tuple(decisions)
+    def run_on(self, function: ir.Operation) -> Iterator[Decision]:
+        for op in ops_outside_payloads(function):
+            rewrite = _REWRITES.get(op.name)
+            if rewrite is None or not len(op.results):
+                continue  # ops on buffers, which have no results, stay as they are
+            if op.name in EQUATIONS or op.block == entry_block(function):
+                yield from rewrite(op)
 
 
 _REWRITES: Mapping[str, Callable[[ir.Operation], list[Decision]]] = {

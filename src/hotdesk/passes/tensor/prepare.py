@@ -31,6 +31,7 @@ from hotdesk.ir.walking import (
     defined_functions,
     defining_op,
     entry_block,
+    made_by,
     symbol_name,
     top_level_ops,
 )
@@ -112,14 +113,9 @@ def _enlarges(op: ir.Operation, value: ir.Value) -> bool:
     if op.name not in ("linalg.generic", "linalg.fill", "linalg.broadcast", "linalg.map"):
         return False
     size = _bytes(value.type)
-    inputs = [v for v in _reads(op) if is_tensor(v.type) and not _is_undefined(v)]
+    inputs = [v for v in _reads(op) if is_tensor(v.type) and made_by(v, "tensor.empty") is None]
     sources = sum(_bytes(v.type) or 0 for v in inputs)
     return size is None or size > sources
-
-
-def _is_undefined(value: ir.Value) -> bool:
-    producer = defining_op(value)
-    return producer is not None and producer.name == "tensor.empty"
 
 
 def _frontier(main: ir.Operation, movable: dict[ir.Value, ir.Operation]) -> list[ir.Value]:

@@ -18,6 +18,7 @@ A constant of one repeated element that an op would overwrite becomes such a fil
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -26,30 +27,27 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, empty_like, fill
 from hotdesk.ir.locations import origin
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import all_functions, captured_operands, defining_op, segment_sizes, top_level_ops
+from hotdesk.ir.walking import captured_operands, defining_op, segment_sizes, top_level_ops
 from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
-from hotdesk.passes.base import Pass
+from hotdesk.passes.base import FunctionPass
 
 _RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.cast")
 
 
 @dataclass(frozen=True, slots=True)
-class RematerializeCheapOps(Pass):
+class RematerializeCheapOps(FunctionPass):
     """Gives every user of a cheap definition its own copy of it."""
 
     name: ClassVar[str] = "hotdesk-rematerialize-cheap-ops"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.CHEAP_TO_RECOMPUTE,)
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        for function in all_functions(module):
-            for op in reversed(top_level_ops(function)):
-                if is_cheap(op):
-                    decisions.extend(_separate(op))
-                elif op.name == "arith.constant":
-                    decisions.extend(_filled(op))
-        return tuple(decisions)
+    def run_on(self, function: ir.Operation) -> Iterator[Decision]:
+        for op in reversed(top_level_ops(function)):
+            if is_cheap(op):
+                yield from _separate(op)
+            elif op.name == "arith.constant":
+                yield from _filled(op)
 
 
 def is_cheap(op: ir.Operation) -> bool:

@@ -10,7 +10,7 @@ makes the shape. Left alone otherwise, as is what has no dims.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,23 +19,22 @@ from hotdesk.explain import Decision
 from hotdesk.ir.building import create, integers
 from hotdesk.ir.reshaping import Dims, matching
 from hotdesk.ir.types import is_tensor, shape_of, static_entries, tensor_with
-from hotdesk.ir.walking import all_functions, defining_op, int_array, top_level_ops
-from hotdesk.passes.base import Pass
+from hotdesk.ir.walking import defining_op, int_array, top_level_ops
+from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import SymbolicSizes
 
 
 @dataclass(frozen=True, slots=True)
-class ReshapesAsViews(Pass):
+class ReshapesAsViews(FunctionPass):
     """Rewrites `tensor.reshape` into collapses and expansions (see the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-reshapes-as-views"
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in all_functions(module):
-            sizes = SymbolicSizes(function)
-            for op in top_level_ops(function):
-                if op.name == "tensor.reshape":
-                    _rewrite(op, sizes)
+    def run_on(self, function: ir.Operation) -> Iterable[Decision]:
+        sizes = SymbolicSizes(function)
+        for op in top_level_ops(function):
+            if op.name == "tensor.reshape":
+                _rewrite(op, sizes)
         return ()
 
 

@@ -12,6 +12,7 @@ whole; a slice within one operand becomes a slice of that operand. Afterwards `h
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -21,13 +22,13 @@ from hotdesk.analysis.insertion.concatenation import Piece, PieceReader, axis_of
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, dynamic_dims, integers, replace
 from hotdesk.ir.types import shape_of, static_entries, tensor_with
-from hotdesk.ir.walking import all_functions, defining_op, int_array, nested_ops, users
-from hotdesk.passes.base import Pass
+from hotdesk.ir.walking import int_array, made_by, nested_ops, users
+from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import byte_size
 
 
 @dataclass(frozen=True, slots=True)
-class SinkConcat(Pass):
+class SinkConcat(FunctionPass):
     """Moves `tensor.concat` below elementwise readers (rules in `analysis.insertion.concatenation`).
 
     Options:
@@ -48,21 +49,19 @@ class SinkConcat(Pass):
 
     max_operands: int = 4
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        for function in all_functions(module):
-            waiting = [op for op in nested_ops(function) if op.name == "tensor.concat"]
-            for concat in waiting:  # grows: what moves below a reader is looked at again
-                split = find_split(concat, self.max_operands)
-                size = byte_size(concat.results[0], function)
-                for op, piece in split.slices:
-                    _slice_of_piece(op, piece, axis_of(concat))
-                for reader in split.readers:
-                    waiting.extend(_in_parts(reader))
-                _erase_unread(concat)
-                decisions.extend([dataclasses.replace(split.decision, bytes=size)] if split.decision else [])
-            _flatten(function)
-        return tuple(decisions)
+    def run_on(self, function: ir.Operation) -> Iterator[Decision]:
+        waiting = [op for op in nested_ops(function) if op.name == "tensor.concat"]
+        for concat in waiting:  # grows: what moves below a reader is looked at again
+            split = find_split(concat, self.max_operands)
+            size = byte_size(concat.results[0], function)
+            for op, piece in split.slices:
+                _slice_of_piece(op, piece, axis_of(concat))
+            for reader in split.readers:
+                waiting.extend(_in_parts(reader))
+            _erase_unread(concat)
+            if split.decision:
+                yield dataclasses.replace(split.decision, bytes=size)
+        _flatten(function)
 
 
 def _slice_of_piece(op: ir.Operation, piece: Piece, axis: int) -> None:
@@ -113,8 +112,7 @@ def _elements(value: ir.Value, axis: int, first: int, last: int, before: ir.Oper
     sizes = [last - first if i == axis else size for i, size in enumerate(shape)]
     kind = tensor_with(sizes, value.type)
     dynamic = dynamic_dims(value, before)
-    producer = defining_op(value)
-    if producer is not None and producer.name == "tensor.empty":
+    if made_by(value, "tensor.empty") is not None:
         return create("tensor.empty", dynamic, [kind], before=before).results[0]
     attributes: dict[str, ir.Attribute] = {
         "static_offsets": integers([first if i == axis else 0 for i in range(len(shape))]),
@@ -140,8 +138,8 @@ def _flatten(function: ir.Operation) -> None:
 
 def _joined(value: ir.Value, axis: int) -> ir.Operation | None:
     """The concatenation along an axis that makes a value for one reader."""
-    op = defining_op(value)
-    alone = op is not None and op.name == "tensor.concat" and axis_of(op) == axis and len(users(value)) == 1
+    op = made_by(value, "tensor.concat")
+    alone = op is not None and axis_of(op) == axis and len(users(value)) == 1
     return op if alone else None
 
 

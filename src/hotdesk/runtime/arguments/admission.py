@@ -86,7 +86,7 @@ class Admission:
         for view, spec in zip(views, self._inputs, strict=True):
             if view.dtype != spec.dtype:
                 hint = f"Convert it, or compile the program for {view.dtype}."
-                where = spec.location or None
+                where = spec.location
                 what = f"argument '{spec.name}'"
                 raise DtypeError(what, expected=spec.dtype, got=view.dtype, where=where, hint=hint)
         key = tuple((view.kind, view.shape) for view in views)

@@ -118,7 +118,7 @@ def plain(
 
 
 def _check_type(view: TensorView, what: str, spec: TensorSpec, shape: tuple[int, ...]) -> None:
-    where = spec.location or None
+    where = spec.location
     if view.dtype != spec.dtype:
         raise DtypeError(what, expected=spec.dtype, got=view.dtype, where=where)
     if len(view.shape) != len(shape):

@@ -84,12 +84,12 @@ def _places(inputs: Sequence[TensorSpec]) -> list[_Place]:
 def _check_static(spec: TensorSpec, shape: tuple[int, ...]) -> None:
     if len(shape) != len(spec.shape):
         expected, got = f"{len(spec.shape)} dimensions, {spec}", f"{len(shape)}, {spell(spec.dtype, shape)}"
-        raise RankError(f"argument '{spec.name}'", expected=expected, got=got, where=spec.location or None)
+        raise RankError(f"argument '{spec.name}'", expected=expected, got=got, where=spec.location)
     for dimension, (size, found) in enumerate(zip(spec.shape, shape, strict=True)):
         if isinstance(size, int) and size != found:
             what = f"argument '{spec.name}', dimension {dimension}"
             hint = f"The whole tensor is {spec}; a size that varies has to be compiled as dynamic."
-            raise ShapeError(what, expected=spelled(size), got=str(found), where=spec.location or None, hint=hint)
+            raise ShapeError(what, expected=spelled(size), got=str(found), where=spec.location, hint=hint)
 
 
 def _check(place: _Place, size: int, known: Mapping[str, int], origin: Mapping[str, _Place]) -> None:

@@ -119,7 +119,7 @@ def _told(call: ForeignCall, error: BaseException) -> BaseException:
         f"op `{call.op}` failed",
         expected="values that PyTorch's kernel takes",
         got=f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}",
-        where=call.location or None,
+        where=call.location,
         hint="The results of this call are not valid.",
     )
     made.__cause__ = error

@@ -12,7 +12,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.linking import declared_names
 from hotdesk.kernels.blocks import sweep_name
 from hotdesk.kernels.halves import HALVES, summed_in
-from hotdesk.kernels.jobs import telling_name
+from hotdesk.kernels.jobs import address_name
 from hotdesk.kernels.library import convolution_module, half_module, product_module, winograd_module
 from hotdesk.kernels.machine import Machine, host
 from hotdesk.kernels.parts import PARTS, PARTS_FUNCTIONS, parts_module
@@ -57,7 +57,7 @@ def _defined() -> dict[str, Common]:
     ) -> None:
         found[name] = Common(name, lambda processor: make(processor, *types), sums, calls)
 
-    add(PARTS, parts_module, "")
+    add(PARTS, parts_module)
     found |= dict.fromkeys(PARTS_FUNCTIONS, found[PARTS])
     for element in ELEMENTS:
         add(shared_name(element), product_module, element)
@@ -89,28 +89,13 @@ class CommonCode:
     def address_of(self, function: str) -> int:
         """The address of a function that the module tells."""
         address = ctypes.c_int64()
-        self.machine.call(telling_name(function), ctypes.addressof(address))
+        self.machine.call(address_name(function), ctypes.addressof(address))
         return address.value
 
 
-def compile_products(processor: Machine, element: str) -> CommonCode:
-    """The products of an element type, for a processor."""
-    return CommonCode(_COMMON[shared_name(element)], processor)
-
-
-def compile_convolutions(processor: Machine, image: str, products: CommonCode) -> CommonCode:
-    """The convolutions of an element type, which call products of their sums' type: keep these as long."""
-    return CommonCode(_COMMON[shared_convolution_name(image)], processor, products)
-
-
-def compile_winograd(processor: Machine, image: str, products: CommonCode) -> CommonCode:
-    """The same for convolutions by Winograd's filtering."""
-    return CommonCode(_COMMON[shared_winograd_name(image)], processor, products)
-
-
-def compile_halves(processor: Machine, element: str, result: str, products: CommonCode) -> CommonCode:
-    """The products of an element type of 16 bits, which call those of f32: keep these as long. `result` is the result's type."""
-    return CommonCode(_COMMON[shared_name(element, result)], processor, products)
+def common_code(function: str, processor: Machine, products: CommonCode | None = None) -> CommonCode:
+    """The code that a function is in, for a processor; `products` is that of the products it calls: keep it as long."""
+    return CommonCode(_COMMON[function], processor, products)
 
 
 @dataclass(frozen=True, slots=True)

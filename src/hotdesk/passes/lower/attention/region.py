@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.walking import constant_of, defining_op
+from hotdesk.ir.walking import constant_of, defining_op, integer_of, made_by
 from hotdesk.passes.lower.attention.kernel import ScoreOp, Scoring
 
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
@@ -21,8 +20,8 @@ def scoring(op: ir.Operation) -> Scoring:
     numbers: dict[ir.Value, int] = {argument: i for i, argument in enumerate(block.arguments)}
     constants: list[tuple[str, str]] = []
     for value in (v for each in body for v in each.operands):
-        made = defining_op(value)
-        if value not in numbers and made is not None and made.name == "arith.constant":
+        made = made_by(value, "arith.constant")
+        if value not in numbers and made is not None:
             numbers[value] = len(block.arguments) + len(constants)
             constants.append((_literal(made.attributes["value"]), str(value.type)))
     ops: list[ScoreOp] = []
@@ -44,9 +43,9 @@ def _literal(attribute: ir.Attribute) -> str:
 def _reach(block: ir.Block) -> int | None:
     """The last key that can count for a query, less the query: where others become -∞ by a comparison of the two numbers."""
     last = list(block.operations)[-1].operation
-    choice = defining_op(last.operands[0])
+    choice = made_by(last.operands[0], "arith.select")
     *_, query, key = block.arguments
-    if choice is None or choice.name != "arith.select" or constant_of(choice.operands[2]) != -inf:
+    if choice is None or constant_of(choice.operands[2]) != -inf:
         return None
     conditions = [choice.operands[0]]
     while conditions:
@@ -62,7 +61,7 @@ def _reach(block: ir.Block) -> int | None:
 
 def _bound(test: ir.Operation, query: ir.Value, key: ir.Value) -> int | None:
     left, right = (_uncast(v) for v in test.operands)
-    predicate = int(cast(Any, test.attributes["predicate"]).value)
+    predicate = integer_of(test, "predicate")
     if (left, right) == (key, query):
         return 0 if predicate in _LESS_OR_EQUAL else -1 if predicate in _LESS else None
     if (left, right) == (query, key):
@@ -71,5 +70,5 @@ def _bound(test: ir.Operation, query: ir.Value, key: ir.Value) -> int | None:
 
 
 def _uncast(value: ir.Value) -> ir.Value:
-    op = defining_op(value)
-    return _uncast(op.operands[0]) if op is not None and op.name in _CASTS else value
+    op = made_by(value, *_CASTS)
+    return value if op is None else _uncast(op.operands[0])

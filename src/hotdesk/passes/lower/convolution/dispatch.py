@@ -21,6 +21,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from hotdesk.ir.types import element_bytes
 from hotdesk.kernels.machine import Machine, target
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText
 from hotdesk.passes.lower.contraction.kernel import contract
@@ -33,7 +34,6 @@ from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT, Spread,
 from hotdesk.passes.lower.convolution.unfolded import convolve_unfolded
 from hotdesk.passes.lower.convolution.winograd import convolve_winograd, is_worth_winograd, winograd_room
 from hotdesk.passes.lower.products import has_convolutions, has_products
-from hotdesk.passes.lower.scalar import element_bytes
 
 __all__ = ["ConvolutionSpec", "Workspace", "convolution", "workspace"]
 

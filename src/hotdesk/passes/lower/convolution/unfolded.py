@@ -11,7 +11,7 @@ from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS
 from hotdesk.kernels.shared_convolution import shared_convolution_name
 from hotdesk.kernels.text import Index, KernelBuilder
 from hotdesk.passes.lower.convolution.problem import ConvolutionOperands
-from hotdesk.passes.lower.scalar import element_bytes
+from hotdesk.passes.lower.products import write_call
 
 
 def convolve_unfolded(k: KernelBuilder, p: ConvolutionOperands) -> None:
@@ -64,8 +64,5 @@ def _call(k: KernelBuilder, p: ConvolutionOperands, positions: Index, below: Ind
         "y_w": step,
         "add": int(p.accumulate),
     }
-    numbers = {name: k.integer(value) for name, value in values.items()}
     places = {"x": (p.x, 0), "w": (p.w, 0), "y": (p.y, y)}
-    numbers |= {name: k.address(each, at, element_bytes(each.element)) for name, (each, at) in places.items()}
-    arguments = [numbers[name] for name in CONVOLUTION_ARGUMENTS]
-    k.call(shared_convolution_name(p.x.element), ["i64"] * len(arguments), arguments)
+    write_call(k, shared_convolution_name(p.x.element), CONVOLUTION_ARGUMENTS, values, places)

@@ -7,13 +7,14 @@ They need scratch memory, of a size that depends on the convolution alone; how m
 
 from __future__ import annotations
 
+from hotdesk.ir.types import element_bytes
 from hotdesk.kernels.shared_convolution import shared_winograd_name
 from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
 from hotdesk.kernels.values import Values
 from hotdesk.kernels.winograd import WINOGRAD_ARGUMENTS, good_room
 from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE, TAPS
 from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
-from hotdesk.passes.lower.scalar import element_bytes
+from hotdesk.passes.lower.products import write_call
 
 _LEAST_CHANNELS = 16  # below, transforms serve too few filters or add too few channels
 _LEAST_TILES = 25  # of all images, below which the transforms of filters serve too few of them
@@ -77,8 +78,5 @@ def convolve_winograd(k: KernelBuilder, p: ConvolutionOperands, room: int, works
         "room": room,
         "add": int(p.accumulate),
     }
-    numbers = {name: k.integer(value) for name, value in values.items()}
-    places = {"x": p.x, "w": p.w, "y": p.y, "scratch": workspace}
-    numbers |= {name: k.address(each, 0, element_bytes(each.element)) for name, each in places.items()}
-    arguments = [numbers[name] for name in WINOGRAD_ARGUMENTS]
-    k.call(shared_winograd_name(p.x.element), ["i64"] * len(arguments), arguments)
+    places = {"x": (p.x, 0), "w": (p.w, 0), "y": (p.y, 0), "scratch": (workspace, 0)}
+    write_call(k, shared_winograd_name(p.x.element), WINOGRAD_ARGUMENTS, values, places)

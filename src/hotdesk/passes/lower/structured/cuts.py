@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import nested_ops
+from hotdesk.ir.walking import nested_ops, parallel_loops
 from hotdesk.kernels.text import Index, KernelBuilder, View
 from hotdesk.models.linalg import inputs_of
 
@@ -56,7 +56,7 @@ def find_cut(
     if op.name != "linalg.generic" or any(nested.name == "cf.assert" for nested in nested_ops(op)):
         return None
     operands, maps = list(op.operands), cast("list[ir.AffineMap]", indexing_maps(op))
-    kinds = ["parallel" in str(kind) for kind in cast(Any, op.attributes["iterator_types"])]
+    kinds = parallel_loops(op)
     dims = [_dims(operands, maps, loop) for loop in range(len(kinds))]
     written = operands[inputs_of(op) :]
     lengths = [_length(operands, maps, loop) for loop in range(len(kinds))]

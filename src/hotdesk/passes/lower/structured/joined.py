@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import nested_ops
+from hotdesk.ir.walking import integer_of, nested_ops
 from hotdesk.kernels.text import View
 
 
@@ -46,7 +46,7 @@ class Joined:
         op.attributes["iterator_types"] = ir.ArrayAttr.get([kinds[group[0]] for group in self.loops])
         for nested in nested_ops(op):
             if nested.name == "linalg.index":
-                old = int(cast(Any, nested.attributes["dim"]).value)
+                old = integer_of(nested, "dim")
                 nested.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.loop(old))
 
 
@@ -69,7 +69,7 @@ def join_loops(
     for value, place in places.items():
         for loop, dim in place.items():
             sizes[loop] = sizes.get(loop) or views[value].sizes[dim]
-    fixed = {int(cast(Any, n.attributes["dim"]).value) for n in nested_ops(op) if n.name == "linalg.index"} | {*apart}
+    fixed = {integer_of(n, "dim") for n in nested_ops(op) if n.name == "linalg.index"} | {*apart}
     kept = [loop for loop in range(len(kinds)) if sizes.get(loop) != 1 or loop in fixed]
     loops: list[tuple[int, ...]] = []
     for loop in kept:

@@ -29,13 +29,12 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
-from hotdesk.ir.walking import captured_operands, defining_op, nested_ops
+from hotdesk.ir.walking import captured_operands, defining_op, integer_of, nested_ops
 from hotdesk.kernels.text import View
 from hotdesk.passes.lower.structured.checks import replace_checks
 from hotdesk.passes.lower.structured.cuts import find_cut, head_text
 from hotdesk.passes.lower.structured.joined import join_loops
-from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
-from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref, ScalarSizes
 
 _REASSOCIATED = ("arith.addf", "arith.mulf")
 _SCALAR_DIALECTS = ("affine", "arith", "math", "memref")
@@ -59,8 +58,8 @@ class LoopKernel:
 def build_loop_kernel(
     op: ir.Operation,
     module: ir.Module,
-    places: MemrefResolver,
-    sizes: SymbolicSizes,
+    places: MemrefPlaces,
+    sizes: ScalarSizes,
     assertion_code: Callable[[ir.Operation], int],
     *,
     computes: bool = True,
@@ -128,7 +127,7 @@ class _KernelReads:
     passed: tuple[ir.Value, ...]
 
 
-def _reads(op: ir.Operation, sizes: SymbolicSizes, computes: bool) -> _KernelReads:
+def _reads(op: ir.Operation, sizes: ScalarSizes, computes: bool) -> _KernelReads:
     captured = [value for _, _, value in captured_operands(op)]
     waiting = [*op.operands, *captured]
     indexed = [value for value in captured if is_memref(value.type)]
@@ -152,12 +151,12 @@ def _reads(op: ir.Operation, sizes: SymbolicSizes, computes: bool) -> _KernelRea
     return _KernelReads(tuple(memrefs), frozenset(indexed), tuple(indices), tuple(passed))
 
 
-def _number_of(value: ir.Value, op: ir.Operation, sizes: SymbolicSizes) -> Size:
+def _number_of(value: ir.Value, op: ir.Operation, sizes: ScalarSizes) -> Size:
     number = sizes.value(value)
     if is_opaque(number):
         raise LoweringError(
             "an index depends on the values of a tensor", expected="sizes that follow from the arguments",
-            got=str(value), where=python_line(op.location) or None,
+            got=str(value), where=python_line(op.location),
         )  # fmt: skip
     return number
 
@@ -263,7 +262,7 @@ def _seen(
 def _count_from(op: ir.Operation, loop: int, first: ir.Value) -> None:
     """Lets the places of a loop that the region asks for begin at that of a range."""
     for nested in nested_ops(op):
-        if nested.name == "linalg.index" and int(cast(Any, nested.attributes["dim"]).value) == loop:
+        if nested.name == "linalg.index" and integer_of(nested, "dim") == loop:
             users = list(nested.results[0].uses)
             with nested.location:
                 place = _number("arith.addi", nested.results[0], first, ir.InsertionPoint.after(nested))

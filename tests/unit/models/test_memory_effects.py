@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hotdesk.analysis.memrefs.memory_effects import effects_of, payload_effects
+from hotdesk.models.memory_effects import effects_of, payload_effects
 from tests.unit.parsing import function, parse
 
 KIND = "memref<4xf32>"

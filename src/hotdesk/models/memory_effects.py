@@ -15,7 +15,7 @@ from hotdesk.ir.walking import nested_ops
 from hotdesk.models.generics import read_generic
 from hotdesk.models.linalg import facts as linalg_facts
 from hotdesk.models.linalg import inputs_of
-from hotdesk.models.memref import METADATA, VIEWS
+from hotdesk.models.memref import METADATA, RESHAPE, VIEWS
 from hotdesk.models.registry import model_of
 
 _NOTHING = frozenset(
@@ -26,6 +26,14 @@ _NOTHING = frozenset(
     }
 )
 _PURE = ("arith", "math", "index")
+_READS_AND_WRITES = {
+    "memref.load": ((0,), ()),
+    "memref.store": ((), (1,)),
+    "memref.copy": ((0,), (1,)),
+    "memref.dealloc": ((), (0,)),
+    RESHAPE: ((1,), ()),
+}
+"""The operands that ops of `memref` read, and those that they write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +87,11 @@ def overwritten(op: ir.Operation) -> frozenset[int]:
 
 
 def _simple(op: ir.Operation) -> Effects | None:
-    match op.name:
-        case "memref.load":
-            return Effects(reads=(op.operands[0],))
-        case "memref.store":
-            return Effects(writes=(op.operands[1],))
-        case "memref.copy":
-            return Effects(reads=(op.operands[0],), writes=(op.operands[1],))
-        case "memref.dealloc":
-            return Effects(writes=(op.operands[0],))
-        case "memref.reshape":
-            return Effects(reads=(op.operands[1],))
-        case name:
-            return _stated(op) or (Effects() if name in _NOTHING or name.split(".")[0] in _PURE else None)
+    name, values = op.name, list(op.operands)
+    if name in _READS_AND_WRITES:
+        reads, writes = _READS_AND_WRITES[name]
+        return Effects(tuple(values[i] for i in reads), tuple(values[i] for i in writes))
+    return _stated(op) or (Effects() if name in _NOTHING or name.split(".")[0] in _PURE else None)
 
 
 def _stated(op: ir.Operation) -> Effects | None:

@@ -1,0 +1,61 @@
+"""The formats that a record is shown in: JSON, a page, pictures; else tables on a terminal, and text in a pipe."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """How a record is shown; each format is made, and what it needs imported, when it is asked for.
+
+    Attributes:
+        text: its lines.
+        json: the whole of it.
+        page: a page that needs no network.
+        svg, png: the charts.
+        tables: what `rich` prints.
+    """
+
+    text: Callable[[], str]
+    json: Callable[[], str]
+    page: Callable[[], str]
+    svg: Callable[[], str]
+    png: Callable[[], bytes]
+    tables: Callable[[], Iterable[Any]]
+
+    def write(self, options: argparse.Namespace) -> None:
+        """Writes the formats that a command line asks for; if it asks for none, shows the record on stdout."""
+        for path, made in ((options.json, self.json), (options.html, self.page), (options.svg, self.svg)):
+            if path == "-":
+                print(made(), end="")
+            elif path:
+                Path(path).write_text(made(), encoding="utf-8")
+        if options.png:
+            Path(options.png).write_bytes(self.png())
+        if not (options.json or options.html or options.svg or options.png):
+            self._show()
+
+    def _show(self) -> None:
+        if not sys.stdout.isatty():
+            print(self.text())
+            return
+        from rich.console import Console
+
+        console = Console()
+        for each in self.tables():
+            console.print(each)
+
+
+def add_formats(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that `Formats.write` reads."""
+    add = parser.add_argument
+    add("--json", nargs="?", const="-", metavar="FILE", help="the whole record; without FILE on stdout")
+    add("--html", metavar="FILE", help="a page that needs no network (extra 'report')")
+    add("--svg", metavar="FILE", help="the charts as a picture")
+    add("--png", metavar="FILE", help="the charts as a picture")

@@ -1,0 +1,221 @@
+"""Values of sizes that vary, made in front of an op, and the checks of them.
+
+A size is computed from those of arguments, and from those that ops have found when the program runs. What PyTorch demands of it
+is checked once all of that is known, in front of whatever uses it.
+"""
+
+# SymPy is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import sympy
+
+from hotdesk._bindings import ir
+from hotdesk.errors import UnsupportedOpError
+from hotdesk.ir.building import create, dim, index_constant
+from hotdesk.ir.locations import CHECKED_OP
+from hotdesk.ir.walking import defining_op
+from hotdesk.ir.written_sizes import written
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A relation between sizes and numbers that PyTorch demands, its line, and how users are told of it."""
+
+    relation: Any
+    line: str
+    told: str = ""
+
+
+def location_of(line: str, before: ir.Operation) -> ir.Location:
+    """A line `file:number` as a location; that of an op where there is none."""
+    file, _, number = line.rpartition(":")
+    return ir.Location.file(file, int(number), 0) if file else before.location
+
+
+class SizeValues:
+    """Index values for expressions over the sizes of arguments, made in front of an op.
+
+    Sizes that are known only when the program runs become known by `defined` and `told`; what is demanded of them is checked
+    then. `checked` are the checks that go in front of an op, by that op.
+    """
+
+    def __init__(
+        self, arguments: Sequence[Any], values: Sequence[ir.Value], before: ir.Operation, checks: Sequence[Check] = ()
+    ) -> None:
+        self._before = before
+        self._known: dict[Any, ir.Value] = {}
+        self._sources: dict[Any, tuple[ir.Value, int]] = {}
+        self._numbers: dict[Any, ir.Value] = {}
+        self._pending = list(checks)
+        self.checked: dict[ir.Operation, list[ir.Operation]] = {}
+        for given, value in zip(arguments, values, strict=True):
+            if not isinstance(given, tuple):
+                self._numbers.setdefault(given, value)
+                continue
+            self._note(value, cast("tuple[Any, ...]", given))
+
+    def _note(self, value: ir.Value, shape: Sequence[Any]) -> None:
+        for position, size in enumerate(shape):
+            if isinstance(size, sympy.Symbol):
+                self._sources.setdefault(size, (value, position))
+
+    def is_new(self, size: Any) -> bool:
+        """Whether a size is a symbol of which nobody has told what it is."""
+        places = (self._known, self._sources, self._numbers)
+        return isinstance(size, sympy.Symbol) and not any(size in each for each in places)
+
+    def defined(self, symbol: Any, found: ir.Value, most: ir.Value | None = None) -> ir.Value:
+        """The value of a symbol that an op has found, once what is demanded of it is checked: never more than its limits.
+
+        Args:
+            most: a limit that it never exceeds, if there is one.
+        """
+        self._known[symbol] = found
+        ready = [check for check in self._pending if self._are_known(check.relation)]
+        self._pending = [check for check in self._pending if check not in ready]
+        asserts = [self._assert(check) for check in ready]
+        limits = [self.of(limit) for limit in (_limit(check.relation, symbol) for check in ready) if limit is not None]
+        least = max(
+            (int(each) for each in (_least(check.relation, symbol) for check in ready) if each is not None), default=-1
+        )
+        checked = found
+        for limit in limits if most is None else [most, *limits]:
+            checked = self._made_of("arith.minsi", [checked, limit])
+        if checked is not found and least >= 0:
+            checked = self._made_of("arith.maxsi", [checked, index_constant(least, self._before)])
+        if checked is found and asserts:  # an op of its own, that the checks go in front of
+            checked = self._made_of("arith.addi", [found, index_constant(0, self._before)])
+        if asserts:
+            first = defining_op(checked)
+            while first is not None and first.operands[0] != found:
+                first = defining_op(first.operands[0])
+            self.checked[cast(ir.Operation, first)] = asserts
+        self._known[symbol] = checked
+        return checked
+
+    def told(self, value: ir.Value, shape: Sequence[Any], number: Any) -> ir.Value:
+        """The result of an op that was cut out, with what it tells of sizes: a tensor of a shape, or the value of a number."""
+        self._note(value, shape)
+        if isinstance(number, sympy.Eq) and number.args[1] == 1 and self.is_new(number.args[0]):  # a truth, counted
+            wide = create("arith.index_castui", [value], [ir.IndexType.get()], before=self._before).results[0]
+            self.defined(number.args[0], wide)
+        if number is None or not self.is_new(number):
+            return value
+        if not isinstance(value.type, ir.IntegerType) or value.type.width == 1:
+            return value
+        index = ir.IndexType.get()
+        found = create("arith.index_cast", [value], [index], before=self._before).results[0]
+        return create("arith.index_cast", [self.defined(number, found)], [value.type], before=self._before).results[0]
+
+    def check_the_rest(self) -> None:
+        """Makes the checks that no size had to wait for. Raises UnsupportedOpError if one is of what nobody knows."""
+        for check in self._pending:
+            self._assert(check)
+        self._pending = []
+
+    def _are_known(self, relation: Any) -> bool:
+        return not any(self.is_new(symbol) for symbol in relation.free_symbols)
+
+    def _assert(self, check: Check) -> ir.Operation:
+        holds = self._holds(check.relation)
+        message: dict[str, ir.Attribute] = {
+            "msg": ir.StringAttr.get(check.told),
+            CHECKED_OP: ir.StringAttr.get("torch._check"),
+        }
+        made = create("cf.assert", [holds], [], message, before=self._before)
+        cast(Any, made).location = location_of(check.line, self._before)
+        return made
+
+    def _holds(self, relation: Any) -> ir.Value:
+        """A relation as a bit."""
+        bit, word = ir.IntegerType.get_signless(1), ir.IntegerType.get_signless(64)
+        if isinstance(relation, sympy.And | sympy.Or):
+            first, *rest = [self._holds(each) for each in relation.args]
+            for each in rest:
+                name = "arith.andi" if isinstance(relation, sympy.And) else "arith.ori"
+                first = create(name, [first, each], [bit], before=self._before).results[0]
+            return first
+        predicate = _PREDICATES.get(type(relation))
+        if predicate is None:
+            raise UnsupportedOpError(
+                "a check of sizes has a form that is not known",
+                expected="comparisons of sizes",
+                got=written(relation),
+            )
+        operands = [self.of(each) for each in relation.args]
+        attribute: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(word, predicate)}
+        return create("arith.cmpi", operands, [bit], attribute, before=self._before).results[0]
+
+    def _made_of(self, op: str, operands: Sequence[ir.Value]) -> ir.Value:
+        return create(op, operands, [ir.IndexType.get()], before=self._before).results[0]
+
+    def of(self, size: Any) -> ir.Value:
+        """The value of an expression. Raises UnsupportedOpError if it is none of integers and sizes of arguments."""
+        if size not in self._known:
+            self._known[size] = self._made(size)
+        return self._known[size]
+
+    def _made(self, size: Any) -> ir.Value:
+        if isinstance(size, int) or size.is_Integer:
+            return index_constant(int(size), self._before)
+        if size in self._sources:
+            value, position = self._sources[size]
+            return dim(value, position, self._before)
+        if size in self._numbers:
+            return create("arith.index_cast", [self._numbers[size]], [ir.IndexType.get()], before=self._before).results[
+                0
+            ]
+        if size.is_Pow and size.exp.is_Integer and int(size.exp) > 0:
+            return self._folded("arith.muli", [size.base] * int(size.exp))
+        if size.is_Add or (size.is_Mul and all(each.is_integer is not False for each in size.args)):
+            return self._folded("arith.addi" if size.is_Add else "arith.muli", size.args)
+        if isinstance(size, sympy.floor):
+            above, below = cast(Any, size.args[0]).as_numer_denom()
+            return self._folded("arith.floordivsi", [above, below])
+        if isinstance(size, sympy.Mod):
+            return self._folded("arith.remsi", size.args)
+        if isinstance(size, sympy.Max | sympy.Min):
+            return self._folded("arith.maxsi" if isinstance(size, sympy.Max) else "arith.minsi", size.args)
+        raise UnsupportedOpError(
+            "an op without a lowering has a size of a form that is not known",
+            expected="sums, products, quotients and remainders of sizes of arguments",
+            got=written(size),
+        )
+
+    def _folded(self, op: str, terms: Iterable[Any]) -> ir.Value:
+        first, *rest = [self.of(term) for term in terms]
+        for value in rest:
+            first = create(op, [first, value], [ir.IndexType.get()], before=self._before).results[0]
+        return first
+
+
+_PREDICATES = {sympy.Eq: 0, sympy.Ne: 1, sympy.Lt: 2, sympy.Le: 3, sympy.Gt: 4, sympy.Ge: 5}
+
+
+def _limit(relation: Any, symbol: Any) -> Any:
+    """What a relation says that a symbol never exceeds; None if it does not."""
+    if isinstance(relation, sympy.Ge | sympy.Gt):
+        relation = relation.reversed
+    if not isinstance(relation, sympy.Le | sympy.Lt) or relation.args[0] != symbol:
+        return None
+    limit: Any = relation.args[1]
+    return None if symbol in limit.free_symbols else limit - 1 if isinstance(relation, sympy.Lt) else limit
+
+
+def _least(relation: Any, symbol: Any) -> Any:
+    """The number that a relation says a symbol is at least; None if it does not."""
+    if isinstance(relation, sympy.Le | sympy.Lt):
+        relation = relation.reversed
+    if not isinstance(relation, sympy.Ge | sympy.Gt) or relation.args[0] != symbol:
+        return None
+    limit: Any = relation.args[1]
+    if not limit.is_Integer:
+        return None
+    return limit + 1 if isinstance(relation, sympy.Gt) else limit
