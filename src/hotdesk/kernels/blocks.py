@@ -29,6 +29,9 @@ from hotdesk.kernels.vectors import VectorBuilder
 _WAY_BYTES = 4096  # rows a multiple of it apart share one set of the nearest cache, which has room for
 _PASSING = 2  # as many of them as it has ways, less those for what passes through
 _ROWS_AT_ONCE = 8  # of b that are packed for all panels, so that what lies together in a row is read together
+_UNPACKED_ROWS = 36  # of a: packing rows of b takes longer than reading them where they lie for each tile; the same for
+_UNPACKED_NEAR, _NEAR_DEPTH = 72, 64  # as many where there are no more steps of k
+_FAR_BYTES = 512  # rows a multiple of it apart share few sets of the nearest cache
 _COLUMNS_AHEAD = 2  # groups of columns
 _STREAMED_ROWS, _STREAMED_PANELS = (
     64,
@@ -152,6 +155,10 @@ def _blocks(machine: Machine, element: str) -> str:
     add, over = f.flag("add"), f.number("over")
     n = f.sub(n, over)
     width = Tile.of(machine).columns(machine, element)
+    unpacked = f.both(is_unpacked(f, m, k, a, b, c), f.equal(over, 0))
+    done = f.select(unpacked, f.sub(n, f.mod(n, width)), 0)
+    _unpacked(f, (m, done, k), a, b, c, add)
+    n, b, c = f.sub(n, done), b.moved(f, 0, done), c.moved(f, 0, done)
 
     def blocks() -> None:
         shape = _Blocking.of(f, n, k, f.both(f.equal(b.row, 1), f.at_least(_STREAMED_ROWS, m)))
@@ -180,6 +187,31 @@ def _blocks(machine: Machine, element: str) -> str:
     empty = f.either(f.equal(m, 0), f.equal(n, 0))
     f.branch(empty, lambda: None, blocks)
     return f.function(blocks_name(element))
+
+
+def is_unpacked(f: VectorBuilder, m: Index, k: Index, a: Matrix, b: Matrix, c: Matrix) -> Condition:
+    """Whether panels of b are not packed: rows lie together, and few of a read them, or some more if they stay near meanwhile."""
+    in_rows = f.both(f.equal(a.column, 1), f.both(f.equal(b.column, 1), f.equal(c.column, 1)))
+    few = f.both(f.at_least(_UNPACKED_ROWS, m), f.at_least(deepest(f.machine, f.element), k))
+    bytes_apart = f.mul(b.row, f.machine.bytes_of(f.element))
+    near = f.both(f.at_least(_NEAR_DEPTH, k), f.at_least(f.mod(bytes_apart, _FAR_BYTES), 1))
+    return f.both(in_rows, f.either(few, f.both(near, f.at_least(_UNPACKED_NEAR, m))))
+
+
+def _unpacked(f: VectorBuilder, sizes: tuple[Index, Index, Index], a: Matrix, b: Matrix, c: Matrix, add: str) -> None:
+    """Whole panels of b where they lie, all of which have to be asked for in time: a tile asks for a vector of the next one."""
+    tile, size = Tile.of(f.machine), f.machine.bytes_of(f.element)
+    width, group = tile.columns(f.machine, f.element), group_length(f.machine, f.element)
+    m, n, k = sizes
+    with f.steps(0, n, width) as q:
+        for height, first, stop in _heights(f, m, tile.rows):
+            with f.steps(first, stop, height) as i:
+                vector = f.mul(f.mod(f.floordiv(i, height), tile.vectors), f.lanes)
+                following = f.place(b.memory, b.moved(f, 0, f.add(q, width, vector)).at, size)
+                values = [k, *a.moved(f, i, 0).arguments, b.memory.pointer, b.moved(f, 0, q).at, b.row]
+                values += [*c.moved(f, i, q).arguments, width, add, following]
+                values += [f.mul(b.row, group * size), f.mul(b.row, size)]
+                _tiles(f, height, width, values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from hotdesk.kernels.blocks import (
     blocks_name,
     call,
     deepest,
+    is_unpacked,
 )
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile, scatter_function, tile_function
@@ -38,6 +39,7 @@ from hotdesk.kernels.vectors import VectorBuilder
 # vector, in a square that is transposed, or alone; and a dot product beside its multiplications.
 _SUM, _BY_ROWS, _BY_SQUARES, _ONE_BY_ONE, _APART, _AS_VECTOR, _IN_SQUARES, _ALONE = 16, 12, 6, 24, 16, 2, 8, 24
 _DOT = 256
+_UNPACKED = 2
 _IN_COLUMNS = 4  # sums in the time that reading a by columns adds to one, each of them on another page
 
 
@@ -102,7 +104,8 @@ def _product(machine: Machine, element: str, tile: Tile) -> str:
         halves = f.ceildiv(columns, tile.narrow * f.lanes)  # panels, the last of which may be a narrow one
         sums = f.mul(f.mul(f.mul(rows, halves), k), tile.narrow * _SUM)
         gathered = f.select(f.equal(right.row, 1), _BY_SQUARES, _ONE_BY_ONE)
-        packed = f.mul(f.mul(columns, k), f.select(f.equal(right.column, 1), _BY_ROWS, gathered))
+        by_rows = f.select(is_unpacked(f, rows, k, left, right, result), _UNPACKED, _BY_ROWS)
+        packed = f.mul(f.mul(columns, k), f.select(f.equal(right.column, 1), by_rows, gathered))
         apart = f.select(f.equal(result.row, 1), _IN_SQUARES, _ALONE) if machine.masks else _ALONE
         stored = f.mul(f.mul(rows, columns), f.select(f.equal(result.column, 1), _AS_VECTOR, apart))
         by_columns = f.select(f.equal(left.row, 1), f.floordiv(sums, _IN_COLUMNS), f.mul(f.mul(rows, k), _APART))

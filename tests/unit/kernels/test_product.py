@@ -143,6 +143,16 @@ def test_columns_left_over_of_a_panel(machine: str) -> None:
     check(without_a_pool(MACHINES[machine], "f32"), (61, 49, 300), ("rows", "rows", "rows"), np.float32)
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+def test_panels_that_are_not_packed(machine: str) -> None:
+    """Whole ones of rows that lie together, and what is left beside them, for few rows of a and some more of few steps."""
+    products = compiled(MACHINES[machine], "f32")
+    for (m, k), columns, add in product(((24, 150), (72, 64)), (48, 96, 100, 112), (False, True)):
+        for layout in ("rows", "gap"):
+            check(products, (m, columns, k), ("rows", layout, "rows"), np.float32, add=add)
+            check(products, (columns, m, k), ("columns", "columns", "columns"), np.float32, add=add)
+
+
 def test_blocks_are_several() -> None:
     """What the small caches are for."""
     assert deepest(SMALL) < 250
