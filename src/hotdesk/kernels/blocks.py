@@ -155,7 +155,7 @@ def _blocks(machine: Machine, element: str) -> str:
     add, over = f.flag("add"), f.number("over")
     n = f.sub(n, over)
     width = Tile.of(machine).columns(machine, element)
-    unpacked = f.both(is_unpacked(f, m, k, a, b, c), f.equal(over, 0))
+    unpacked = f.both(is_unpacked(f, m, k, a, b, c), f.both(f.equal(over, 0), f.at_least(m, 1)))
     done = f.select(unpacked, f.sub(n, f.mod(n, width)), 0)
     _unpacked(f, (m, done, k), a, b, c, add)
     n, b, c = f.sub(n, done), b.moved(f, 0, done), c.moved(f, 0, done)
@@ -192,7 +192,7 @@ def _blocks(machine: Machine, element: str) -> str:
 def is_unpacked(f: VectorBuilder, m: Index, k: Index, a: Matrix, b: Matrix, c: Matrix) -> Condition:
     """Whether panels of b are not packed: rows lie together, and few of a read them, or some more if they stay near meanwhile."""
     in_rows = f.both(f.equal(a.column, 1), f.both(f.equal(b.column, 1), f.equal(c.column, 1)))
-    few = f.both(f.at_least(_UNPACKED_ROWS, m), f.at_least(deepest(f.machine, f.element), k))
+    few = f.both(f.at_least(_UNPACKED_ROWS, m), f.at_least(deepest(f.machine), k))
     bytes_apart = f.mul(b.row, f.machine.bytes_of(f.element))
     near = f.both(f.at_least(_NEAR_DEPTH, k), f.at_least(f.mod(bytes_apart, _FAR_BYTES), 1))
     return f.both(in_rows, f.either(few, f.both(near, f.at_least(_UNPACKED_NEAR, m))))
