@@ -82,3 +82,23 @@ def test_kept_programs_know_the_option(tmp_path: Path, monkeypatch: pytest.Monke
         for winograd in (True, False, True, False)
     ]
     assert arenas == [SCRATCH, 0, SCRATCH, 0]
+
+
+def test_beside_a_loop() -> None:
+    """Scratch memory is bytes, which the kernel takes as elements: of a function with control flow, the types say so."""
+
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.steps = nn.Conv2d(32, 32, 3, padding=1), nn.LSTM(8, 8, batch_first=True)
+
+        def forward(self, x: torch.Tensor, s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return self.conv(torch.relu(self.conv(x))), self.steps(s)[0]
+
+    torch.manual_seed(0)
+    net, x, s = Net().eval(), torch.randn(1, 32, 32, 32), torch.randn(2, 12, 8)
+    program = hotdesk.compile(net, (x, s))
+    assert sum(decision.reason is Reason.WORKSPACE for decision in program.decisions()) == 2
+    for made, wanted in zip(program(x, s), net(x, s), strict=True):
+        torch.testing.assert_close(made, wanted, rtol=1e-4, atol=1e-4)
+    assert program.check(x, s).faults == ()

@@ -153,11 +153,11 @@ def test_the_page_of_a_trade_off(browser: webdriver.Chrome, tmp_path: Path) -> N
 
 
 _POINTS = """
-const found = [], [left, top] = view.origin();
+const found = [], [left, top] = view.origin(), around = view.padding();
 function walk(node, x, y) {
   for (const item of node.items || []) {
     const is_point = node.marktype === "symbol" && item.datum && item.datum.how;
-    if (is_point) found.push([left + x + item.x, top + y + item.y, item.datum.name]);
+    if (is_point) found.push([around.left + left + x + item.x, around.top + top + y + item.y, item.datum.name]);
     for (const inner of item.items || []) walk(inner, x + (item.x || 0), y + (item.y || 0));
   }
 }

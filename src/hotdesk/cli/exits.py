@@ -2,7 +2,7 @@
 
 0 is success. 1: something was found, such as a fault or a peak above its limit, or failed, such as a file that is not there or a
 model that does not compile. 2: options that are unknown, missing, wrong by themselves, contradict each other, or do not go with
-what they are given to. Parsers end with 2 by themselves; what they cannot see is a `UsageError`.
+what they are given to. 130, as shells have it: Ctrl-C. Parsers end with 2 by themselves; what they cannot see is a `UsageError`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ def exit_code(command: str, run: Callable[[], int], *, debug: bool) -> int:
         complain(f"error: the input is not text in UTF-8: {error}")
     except BrokenPipeError:  # who reads the output has seen enough; nothing is left to flush at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        complain(f"{command}: interrupted")
+        return 130
     except OSError as error:
         complain(f"error: {error.filename or 'input or output'}: {error.strerror or error}")
     except Exception as error:

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from hotdesk.report.document import BufferEntry, Document
-from hotdesk.report.text import place
+from hotdesk.report.text import place, unit_of
 from hotdesk.report.vega import altair
 
-_UNITS = ("bytes", "KiB", "MiB", "GiB")
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 OTHER = "#999999"
 MOST_BLOCKS = 3000
@@ -47,7 +46,7 @@ def drawn(made: Document) -> tuple[tuple[BufferEntry, ...], tuple[BufferEntry, .
 
 def _bytes(alt: Any, made: Document, zoom: Any, width: int) -> Any:
     """Lines of bytes in use, of other allocators, and of what does not change over the program."""
-    end, (name, unit) = max(len(made.points), 1), _unit(made)
+    end, (name, unit) = max(len(made.points), 1), unit_of(made.memory.peak)
     rows = [
         {
             "series": "in use",
@@ -95,7 +94,7 @@ def _bytes(alt: Any, made: Document, zoom: Any, width: int) -> Any:
 
 def _peak(alt: Any, made: Document) -> list[Any]:
     """The peak: a point on the line, with its bytes beside it."""
-    point, (_, unit) = made.points[made.peak_point], _unit(made)
+    point, (_, unit) = made.points[made.peak_point], unit_of(made.memory.peak)
     row = {
         "point": made.peak_point,
         "held": point.bytes / unit,
@@ -105,7 +104,9 @@ def _peak(alt: Any, made: Document) -> list[Any]:
     }
     base = alt.Chart(alt.Data(values=[row])).encode(x="point:Q", y="held:Q", tooltip=["text:N", "op:N", "line:N"])
     right = made.peak_point > len(made.points) / 2
-    text = base.mark_text(align="right" if right else "left", dx=-9 if right else 9, dy=-9, color="#D55E00", clip=False)
+    text = base.mark_text(
+        align="right" if right else "left", dx=-9 if right else 9, dy=-9, color="#D55E00", clip=False, fontWeight="bold"
+    )
     return [base.mark_point(filled=True, size=90, color="#D55E00", shape="diamond"), text.encode(text="text:N")]
 
 
@@ -135,7 +136,7 @@ def _time(alt: Any, made: Document, zoom: Any, width: int) -> list[Any]:
 
 def _arena(alt: Any, made: Document, zoom: Any, width: int) -> Any:
     """The arena: a rectangle for each buffer, as wide as it is in use and as high as it has bytes."""
-    (shown, folded), (name, unit) = drawn(made), _unit(made)
+    (shown, folded), (name, unit) = drawn(made), unit_of(made.memory.peak)
     counts = Counter(each.op for each in shown)
     ops = [name for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))][: len(PALETTE)]
     rows = [_block(made, each, each.op if each.op in ops else "others", unit) for each in shown]
@@ -183,12 +184,6 @@ def _block(made: Document, buffer: BufferEntry, kind: str, unit: int) -> dict[st
         "before": _names(made, buffer.after),
         "why not earlier": why,
     }
-
-
-def _unit(made: Document) -> tuple[str, int]:
-    """The unit that the peak is some of, and its bytes."""
-    rank = max(0, min(len(_UNITS) - 1, (made.memory.peak.bit_length() - 1) // 10))
-    return _UNITS[rank], 1024**rank
 
 
 def _names(made: Document, ids: Sequence[int]) -> str:

@@ -27,6 +27,12 @@ def size(count: int) -> str:
     return f"{value:.2f} {_UNITS[rank]} ({count:,})"
 
 
+def unit_of(count: int) -> tuple[str, int]:
+    """The unit that bytes are some of, and how many bytes it is: for an axis of a chart."""
+    rank = max(0, min(3, (count.bit_length() - 1) // 10))
+    return ("bytes", *_UNITS)[rank], 1024**rank
+
+
 def place(line: str) -> str:
     """A Python line without the folder that packages are installed in."""
     return line.rpartition("site-packages/")[2]

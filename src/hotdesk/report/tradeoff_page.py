@@ -8,18 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hotdesk.report.text import unit_of
 from hotdesk.report.tradeoff import COLUMNS, TIME, WORK, Tradeoff, TradeoffPoint, cells, title_of
 from hotdesk.report.vega import altair, png_of, rendered, svg_of
 
 _WIDTH, _HEIGHT = 400, 320
-_MEBI = 1 << 20
 _KINDS = {"hotdesk": ("#0072B2", "circle"), "beside": ("#E69F00", "square")}
 
 
 def tradeoff_page(made: Tradeoff, title: str = "") -> str:
     """The page, which needs no network. Raises MissingExtraError."""
-    rows = [(*cells(made, point), point.note) for point in made.points]
-    values = {"title": title or title_of(made), "made": made, "columns": (*COLUMNS, "note"), "rows": rows}
+    rows = [cells(made, point) for point in made.points]
+    columns = COLUMNS
+    if any(point.note for point in made.points):
+        rows = [(*row, point.note) for row, point in zip(rows, made.points, strict=True)]
+        columns = (*COLUMNS, "note")
+    values = {"title": title or title_of(made), "made": made, "columns": columns, "rows": rows}
     return rendered("tradeoff.html.j2", values, {"chart": tradeoff_chart(made)})
 
 
@@ -38,17 +42,22 @@ def tradeoff_chart(made: Tradeoff) -> dict[str, Any]:
     alt = altair()
     ours = [point for point in made.points if point.is_ours]
     timed = [point for point in made.points if point.seconds is not None]
-    charts = [_chart(alt, made, ours, WORK, "written twice, MiB")]
+    charts = [_chart(alt, made, ours, WORK)]
     if timed:
-        charts.insert(0, _chart(alt, made, timed, TIME, "milliseconds a call"))
+        charts.insert(0, _chart(alt, made, timed, TIME))
     return alt.hconcat(*charts, spacing=24).configure_view(strokeOpacity=0.2).configure_axis(gridOpacity=0.25).to_dict()
 
 
-def _chart(alt: Any, made: Tradeoff, points: Sequence[TradeoffPoint], against: str, label: str) -> Any:
-    rows = [_row(made, point, against) for point in points if point.peak is not None]
+def _chart(alt: Any, made: Tradeoff, points: Sequence[TradeoffPoint], against: str) -> Any:
+    held = unit_of(max((point.peak or 0 for point in points), default=0))
+    again = unit_of(max((point.again or 0 for point in points), default=0) or held[1])
+    label = "milliseconds a call" if against == TIME else f"written twice, {again[0]}"
+    rows = [_row(made, point, against, held[1], again[1]) for point in points if point.peak is not None]
+    middle = sum(limit((row["cost"] for row in rows), default=0) for limit in (min, max)) / 2
+    rows = [{**row, "right": row["cost"] > middle} for row in rows]
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("cost:Q", title=label, scale=alt.Scale(zero=against == WORK, nice=True)),
-        y=alt.Y("held:Q", title="peak, MiB", scale=alt.Scale(zero=True)),
+        x=alt.X("cost:Q", title=label, scale=alt.Scale(zero=against == WORK, nice=True, padding=12)),
+        y=alt.Y("held:Q", title=f"peak, {held[0]}", scale=alt.Scale(zero=True), axis=alt.Axis(minExtent=40)),
     )
     domain, marks = list(_KINDS), list(_KINDS.values())
     dots = base.mark_point(filled=True, size=90).encode(
@@ -58,18 +67,24 @@ def _chart(alt: Any, made: Tradeoff, points: Sequence[TradeoffPoint], against: s
         tooltip=[f"{each}:N" for each in ("name", "how", "peak", "ms", "written twice", "operations")],
     )
     front = base.transform_filter("datum.unbeaten").mark_line(color="#D55E00", strokeDash=[4, 2], interpolate="linear")
-    names = base.mark_text(align="left", dx=8, dy=-6, fontSize=10).encode(text="name:N")
-    return alt.layer(front, names, dots).properties(width=_WIDTH, height=_HEIGHT, title=f"bytes against {label}")
+    names = [  # on the side where there is room
+        base.transform_filter(f"datum.right == {str(right).lower()}")
+        .mark_text(align="right" if right else "left", dx=-8 if right else 8, dy=-6, fontSize=10)
+        .encode(text="name:N")
+        for right in sorted({row["right"] for row in rows})
+    ]
+    return alt.layer(front, *names, dots).properties(width=_WIDTH, height=_HEIGHT, title=f"bytes against {label}")
 
 
-def _row(made: Tradeoff, point: TradeoffPoint, against: str) -> dict[str, Any]:
-    cost = (point.seconds or 0.0) * 1e3 if against == TIME else (point.again or 0) / _MEBI
+def _row(made: Tradeoff, point: TradeoffPoint, against: str, held: int, again: int) -> dict[str, Any]:
+    """The row of a point, with bytes in units of so many."""
+    cost = (point.seconds or 0.0) * 1e3 if against == TIME else (point.again or 0) / again
     told = dict(zip(COLUMNS, cells(made, point), strict=True))
     return {
         **told,
         "name": point.name,
         "kind": "hotdesk" if point.is_ours else "beside",
         "cost": cost,
-        "held": (point.peak or 0) / _MEBI,
+        "held": (point.peak or 0) / held,
         "unbeaten": against in made.unbeaten(point),
     }

@@ -496,3 +496,12 @@ def test_completion(line: str, completions: set[str], tmp_path: Path) -> None:
     }
     subprocess.run([sys.executable, "-m", "hotdesk.cli.main"], env=environment, check=True)
     assert {each.strip() for each in answer.read_text().split("\x0b")} == completions
+
+
+def test_ctrl_c_is_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hotdesk.cli.doctor.main", interrupted)
+    assert main(["doctor"]) == 130
+    assert capsys.readouterr().err == "hotdesk doctor: interrupted\n"

@@ -344,7 +344,7 @@ class ControlFlowLowering:
         kernel = self._library.kernel_of(op, places, places, computes=False)
         operands = [_pointer(value, op, bytewise=op.name in WITH_KERNELS) for value in kernel.memrefs]
         operands += [places.number(size, op) for size in kernel.scalars]
-        operands += [*kernel.passed, *(_pointer(value, op) for value in kernel.scratch)]
+        operands += [*kernel.passed, *(_pointer(scratch, op, as_in=kernel.memrefs[-1]) for scratch in kernel.scratch)]
         operands += [self._status] if kernel.needs_status else []
         self._declared.setdefault(kernel.name, ", ".join(str(value.type) for value in operands))
         self._create_call(kernel.name, operands, op)
@@ -650,8 +650,13 @@ def _shown(pointer: ir.Value, kind: ir.Type, sizes: Sequence[ir.Value], before: 
     return create("memref.reinterpret_cast", [pointer, *sizes, *steps], [kind], attributes, before=before).results[0]
 
 
-def _pointer(memref: ir.Value, before: ir.Operation, *, bytewise: bool = False) -> ir.Value:
-    """The first element of a memref, as a kernel takes it. `bytewise` says whether that takes truths as the bytes they are."""
+def _pointer(
+    memref: ir.Value, before: ir.Operation, *, bytewise: bool = False, as_in: ir.Value | None = None
+) -> ir.Value:
+    """The first element of a memref, as a kernel takes it.
+
+    `bytewise` says whether that takes truths as the bytes they are, `as_in` is a memref whose elements it takes the bytes for.
+    """
     index, i64 = ir.IndexType.get(), ir.IntegerType.get_signless(64)
     found = metadata(memref, before)
     start = create(
@@ -661,6 +666,6 @@ def _pointer(memref: ir.Value, before: ir.Operation, *, bytewise: bool = False) 
     offset = create("arith.muli", [found.results[1], size], [index], before=before).results[0]
     address = create("arith.addi", [start, offset], [index], before=before).results[0]
     number = create("arith.index_cast", [address], [i64], before=before).results[0]
-    element = cast(Any, memref.type).element_type
+    element = cast(Any, (memref if as_in is None else as_in).type).element_type
     is_byte = bytewise and element == ir.IntegerType.get_signless(1)
     return element_at(number, ir.IntegerType.get_signless(8) if is_byte else element, before)
