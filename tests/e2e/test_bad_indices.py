@@ -88,3 +88,50 @@ def test_other_indices_out_of_range(model: Callable[..., torch.Tensor]) -> None:
             indexing(x, torch.tensor([0, bad, 1]))
         well_formed(caught.value)
     close(indexing(x, index), model(x, index))
+
+
+def _written(place: Callable[[torch.Tensor], object], value: float = 7.0) -> Callable[..., torch.Tensor]:
+    def write(x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        x[place(index)] = value  # type: ignore[index]
+        return x
+
+    return write
+
+
+def _raised(x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    x = x.clone()
+    x[index] += 1
+    return x
+
+
+FROM_THE_END: dict[str, Callable[..., torch.Tensor]] = {
+    "rows": _written(lambda i: i),
+    "by 32-bit integers": _written(lambda i: i.int()),
+    "elements": _written(lambda i: (i, 1)),
+    "columns": _written(lambda i: (slice(None), i)),
+    "a grid": _written(lambda i: (i[:, None], i)),
+    "planes": _written(lambda i: (i, slice(None), i)),
+    "read and written": _raised,
+    "added up": lambda x, i: x.index_put((i, i), torch.ones(()), accumulate=True),
+    "put": lambda x, i: x.put(i, torch.full((3,), 7.0)),
+    "filled": lambda x, i: x.index_fill(-1, i, 7.0),
+}
+
+
+@pytest.mark.parametrize("name", FROM_THE_END)
+def test_places_of_stores_are_counted_from_the_end(name: str) -> None:
+    model, x = FROM_THE_END[name], random(5, 5, 5)
+    storing = hotdesk.compile(Call(model), (x, torch.tensor([0, 4, 2])))
+    for index in (torch.tensor([0, -1, 2]), torch.tensor([-5, 3, -2])):
+        close(storing(x, index), model(x, index))
+    with pytest.raises(ExecutionError):
+        storing(x, torch.tensor([0, -126, 1]))
+
+
+def test_places_counted_from_the_end_of_a_size_that_varies() -> None:
+    model, rows = FROM_THE_END["rows"], torch.export.Dim("rows", min=2, max=9)
+    index = torch.tensor([0, -1, -2])
+    storing = hotdesk.compile(Call(model), (random(5, 3), index), dynamic_shapes=(({0: rows}, None),))
+    for x in (random(2, 3), random(9, 3)):
+        close(storing(x, index), model(x, index))

@@ -90,10 +90,10 @@ def settle_selections(graph: torch.fx.Graph) -> None:
     for node in list(graph.nodes):
         if node.target is aten.index.Tensor:
             _settle_masks(node)
-        elif node.target is aten.index_put.default and _symbols(
-            [each.meta.get("val") for each in node.all_input_nodes]
-        ):
-            _settle_index_put(node)
+        elif node.target is aten.index_put.default:
+            places = [each for each in cast("Sequence[Any]", node.args[1]) if each is not None]
+            is_counted = any(_symbols(list(_value(each).shape)) for each in places)
+            (_settle_index_put if is_counted else _count_from_front)(node)
 
 
 def _settle_masked_select(node: torch.fx.Node) -> None:
@@ -129,8 +129,8 @@ def _settle_narrow(node: torch.fx.Node) -> None:
         return
     with node.graph.inserting_before(node):
         places = _put(node, aten.add.Scalar, _put(node, aten.arange.default, length), start)
-        places = _from_front(node, tensor, places, dim)
         if part is node:
+            places = _from_front(node, tensor, places, dim)
             made = node.graph.call_function(aten.index_select.default, (tensor, dim, places))
         else:
             made = node.graph.call_function(aten.index_put.default, (tensor, [*[None] * dim, places], part))
@@ -166,8 +166,6 @@ def _settle_index_put(node: torch.fx.Node) -> None:
     """Stores in as many places as there happen to be, as `decompositions/counted.py` leaves them: torch-mlir's lowering takes
     none for one."""
     tensor, places, values, *rest = cast("tuple[Any, ...]", node.args)
-    if not any(_symbols(list(_value(each).shape)) for each in places if each is not None):
-        return
     with node.graph.inserting_before(node):
         columns = [
             _put(node, aten.unsqueeze.default, _from_front(node, tensor, each, dim), 1)
@@ -180,6 +178,19 @@ def _settle_index_put(node: torch.fx.Node) -> None:
     made.meta.update(node.meta)
     node.replace_all_uses_with(made)
     node.graph.erase_node(node)
+
+
+def _count_from_front(node: torch.fx.Node) -> None:
+    """Places of a store that are counted from the end, counted from the front: torch-mlir takes a negative one as it is."""
+    tensor, indices, *rest = cast("tuple[Any, ...]", node.args)
+    placed: list[Any] = []
+    dim = 0
+    with node.graph.inserting_before(node):
+        for each in indices:
+            is_mask = each is not None and _value(each).dtype in MASKS
+            placed.append(each if each is None or is_mask else _from_front(node, tensor, each, dim))
+            dim += _value(each).dim() if is_mask else 1
+    node.args = (tensor, placed, *rest)
 
 
 def _from_front(node: torch.fx.Node, tensor: torch.fx.Node, places: torch.fx.Node, dim: int) -> torch.fx.Node:

@@ -123,9 +123,7 @@ def _put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> 
         return NotImplemented
     if isinstance(index.numel(), int) and index.numel() == 0:
         return x.clone()
-    places = index.reshape(-1)
-    places = torch.where(places < 0, places + x.numel(), places)
-    return aten.index_put(x.reshape(-1), [places], source.reshape(-1), accumulate).reshape(x.shape)
+    return aten.index_put(x.reshape(-1), [index.reshape(-1)], source.reshape(-1), accumulate).reshape(x.shape)
 
 
 def _take(x: Tensor, index: Tensor) -> Tensor:
