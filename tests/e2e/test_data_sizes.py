@@ -73,6 +73,11 @@ ALIKE: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], dict[str, i
     "masked_select by a wider mask": (lambda x, y: x[0].masked_select(y > 0) * 2, (X, X), {}),
     "masked_select of a column": (lambda x, y: torch.masked_select(x[:, :1], y > -9).sum(), (X, X), {}),
     "unique": (lambda x: torch.unique((2 * x).long(), return_counts=True), (random(9),), {"aten._unique2": 1}),
+    "unique_consecutive of a last dim": (
+        lambda x: (torch.unique_consecutive(x.round(), True, True, -1), x.round().unique_consecutive(dim=-2)),
+        (X,),
+        {"aten.unique_consecutive": 2},
+    ),
     "unique_consecutive": (
         lambda x: torch.unique_consecutive(x),
         (torch.tensor([1, 1, 2, 2, 1]),),

@@ -154,3 +154,21 @@ def _masked_select(x: Tensor, mask: Tensor) -> Tensor:
 
 
 SELECTIONS: dict[Any, Callable[..., Any]] = {torch.masked_select: _masked_select, Tensor.masked_select: _masked_select}
+
+
+def _unique_consecutive(*args: Any, **kwargs: Any) -> Any:
+    """Along a dim that is counted from the front: PyTorch takes the sizes of the results for others with one from the end."""
+    names = ("input", "return_inverse", "return_counts", "dim")
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
+    dim = given.get("dim")
+    if dim is None or dim >= 0:
+        return NotImplemented
+    x = given.pop("input")
+    return torch.unique_consecutive(x, **{**given, "dim": range(x.dim())[dim]})
+
+
+NAMED: dict[Any, Callable[..., Any]] = {
+    torch.unique_consecutive: _unique_consecutive,
+    Tensor.unique_consecutive: _unique_consecutive,
+}
+"""Functions whose arguments are mostly given by name."""

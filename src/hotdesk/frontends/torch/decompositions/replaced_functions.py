@@ -6,10 +6,10 @@ from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
-from hotdesk.frontends.torch.decompositions.counted import SELECTIONS
+from hotdesk.frontends.torch.decompositions.counted import NAMED, SELECTIONS
 from hotdesk.frontends.torch.decompositions.recurrent import LAYERS
 
-_FUNCTIONS = {**LAYERS, **SELECTIONS}
+_FUNCTIONS = {**LAYERS, **SELECTIONS, **NAMED}
 
 
 class ReplacedFunctions(TorchFunctionMode):
@@ -17,5 +17,6 @@ class ReplacedFunctions(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         op = _FUNCTIONS.get(func)
-        made = NotImplemented if op is None or kwargs else op(*args)
-        return func(*args, **(kwargs or {})) if made is NotImplemented else made
+        named: dict[str, Any] = kwargs or {}
+        made = NotImplemented if op is None or (named and func not in NAMED) else op(*args, **named)
+        return func(*args, **named) if made is NotImplemented else made
