@@ -43,8 +43,10 @@ NOT_RUN = {
 OTHERS = (
     "eliminate-empty",
     "empty-tensor-to",
+    "fuse-elementwise-memory",
     "reorder-for-peak",
     "sink-concat-reasons",
+    "snapshot-tensors",
     "use-inplace-calls-reasons",
     "s4-",
     "s5-",
