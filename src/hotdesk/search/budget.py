@@ -10,8 +10,8 @@ fits, on copies of the module that are bufferized and planned to the end:
 3. values made again (`hotdesk-recompute`) that are there at the peak and not used, the one that helps most first. Then 2 again.
 
 With `recompute`, as in steps of training, values are made again at first, by whatever operations it takes, products and
-convolutions too (`hotdesk-recompute-across`): of those that are kept at the peak as many as are too many, the cheapest for their
-bytes first, and so on where the peak is then.
+convolutions too (`hotdesk-recompute-to-fit`), all over the program, until an estimate of what is there at each operation says that
+it fits; and as the plan says otherwise, for higher and lower estimates.
 
 This stage decides; the passes change the module. What is spent for what is in the decisions, one for each change.
 """
@@ -34,7 +34,7 @@ from hotdesk.ir.walking import constant_of, main_function
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.recompute import Recompute
-from hotdesk.passes.tensor.recompute_across import RecomputeAcross
+from hotdesk.passes.tensor.recompute_to_fit import RecomputeToFit
 from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.passes.tensor.split_rows import SplitRows
 from hotdesk.pipeline import Log, run_pass
@@ -54,11 +54,11 @@ _FIRST = (4, 16, 64)
 _HELPS = 0.98
 """More parts help if they bring the peak below this part of what it was."""
 
-_HELPS_AGAIN = 0.998
-"""Making values again goes on if it brings the peak below this part of what it was."""
+_GOALS = 7
+"""Estimates up to which values are made again that are tried."""
 
-_SMALL = 1024
-"""Values of less than this part of the arena are not made again by several operations."""
+_NEAR = 0.02
+"""An estimate that fits and one that does not are near, by the budget: what is between them is not tried."""
 
 _VALUES = 4
 """Buffers at a peak that are looked at, the largest first."""
@@ -139,21 +139,23 @@ class WithinBudget:
         return found if self.winograd else without
 
     def _again(self, module: ir.Module, now: Trial, log: Log) -> Trial:
-        """Makes values again behind the peak, by any operations, as long as that helps and it does not fit."""
-        while now.peak > self.budget and now.peak_op >= 0:
-            least = max(1, now.arena // _SMALL)
-            enough = RecomputeAcross(across=now.peak_op, least_bytes=least, free=now.peak - self.budget)
-            for one in (enough, replace(enough, free=-1)):
-                found = self._attempt(module, one)
-                if found is not None and found.peak < now.peak:
-                    break
+        """Makes values again, by any operations, until they fit by an estimate: the highest for which the plan fits, about."""
+        fits, too_high, goal = 0, 2 * now.peak, self.budget
+        best, one = now, None
+        for _ in range(_GOALS):
+            tried = RecomputeToFit(goal)
+            found = self._attempt(module, tried) or now
+            if found.peak <= self.budget:
+                best, one, fits = found, tried, goal
             else:
-                return now
-            helps = found.peak < now.peak * _HELPS_AGAIN
-            now = self._apply(module, one, now, found, log)
-            if not helps:
-                return now
-        return now
+                too_high = goal
+                if found.peak < best.peak:
+                    best, one = found, tried
+            if too_high - fits <= self.budget * _NEAR:
+                break
+            guess = goal + self.budget - found.peak
+            goal = guess if fits < guess < too_high else (fits + too_high) // 2
+        return now if one is None else self._apply(module, one, now, best, log)
 
     def _ordered(self, module: ir.Module, now: Trial, log: Log) -> Trial:
         found = self._attempt(module, ReorderForPeak())

@@ -77,7 +77,7 @@ def find_chains(
 
 def cost(line: StraightLine) -> int:
     """What all operations take."""
-    return sum(_cost(line, number) for number in range(len(line.ops)))
+    return sum(cost_of(line, number) for number in range(len(line.ops)))
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class _KeptAcross:
     def chain(self, number: int) -> RecomputeChain | None:
         """How what an operation makes can be made again; None if it is not kept, or cannot be (rules 1 and 2)."""
         op = self.line.ops[number]
-        if not _is_repeatable(op):
+        if not is_repeatable(op):
             return None
         value = op.results[0]
         if value in self.needed or value in self.gone:
@@ -115,7 +115,7 @@ class _KeptAcross:
         if any(self.line.is_fenced(each, before) for each in operations if self.line.ops[each].name != "tensor.empty"):
             return None
         order = tuple(sorted({*operations, *views}))
-        return RecomputeChain(number, order, before, late, size - kept, sum(_cost(self.line, each) for each in order))
+        return RecomputeChain(number, order, before, late, size - kept, sum(cost_of(self.line, each) for each in order))
 
     def _made_again(self, number: int, before: int, size: int, operations: set[int]) -> int | None:
         """Adds what an operation needs again; returns the bytes of what is kept for it, None if it takes too many operations."""
@@ -138,7 +138,7 @@ class _KeptAcross:
             if root not in self.gone and self.line.bytes(root) * 4 <= size:
                 kept += self.line.bytes(root)
                 continue
-            if len(operations) >= MOST_OPERATIONS or not _is_repeatable(self.line.ops[maker]):
+            if len(operations) >= MOST_OPERATIONS or not is_repeatable(self.line.ops[maker]):
                 return None
             operations.add(maker)
             more = self._made_again(maker, before, size, operations)
@@ -158,7 +158,8 @@ class _KeptAcross:
                     self.needed.add(root)
 
 
-def _is_repeatable(op: ir.Operation) -> bool:
+def is_repeatable(op: ir.Operation) -> bool:
+    """Whether it is a pure operation with one result, a tensor that has contents, and has no loops or branches."""
     return op.name not in VIEWS and op.name not in KEEPS_NOTHING and len(op.results) == 1 and (
         is_tensor(op.results[0].type) and is_pure(op) and not op.name.startswith("scf.")
     )  # fmt: skip
@@ -168,7 +169,8 @@ def _last_read(line: StraightLine, value: ir.Value) -> int:
     return max((read.reader for read in line.reads(value)), default=-1)
 
 
-def _cost(line: StraightLine, number: int) -> int:
+def cost_of(line: StraightLine, number: int) -> int:
+    """What an operation takes."""
     op = line.ops[number]
     tensors = [value for value in (*op.operands, *op.results) if is_tensor(value.type)]
     if op.name in VIEWS or not op.results or not tensors or op.name == "tensor.empty":
