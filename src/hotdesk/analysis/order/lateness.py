@@ -49,6 +49,8 @@ def find_waits(line: StraightLine) -> list[Wait]:
         light = _is_light(line.ops[number])
         if not light and (kept := _kept_for(line, number, homes, homes[reader])) and kept >= size:
             continue
+        if _is_overwritten_before(line, number, homes, homes[reader]):
+            continue
         home = homes[number] = homes[reader]
         waits.append(Wait(number, front.get(home, home), 0 if light else size))
         front[home] = number
@@ -85,6 +87,13 @@ def _kept_for(line: StraightLine, number: int, homes: list[int], place: int) -> 
         if _last_use(line, root, number, homes) < place:
             kept += line.bytes(root)
     return kept
+
+
+def _is_overwritten_before(line: StraightLine, number: int, homes: list[int], place: int) -> bool:
+    """Whether an argument that may be overwritten, and that an operation reads, is read by others, in front of a place alone
+    (rule 5)."""
+    roots = {line.root(operand)[0] for operand in line.read_by(number)}
+    return any(0 <= _last_use(line, root, number, homes) < place for root in roots & line.overwritten)
 
 
 def _waits_too(line: StraightLine, maker: int) -> bool:
