@@ -11,6 +11,7 @@ from hotdesk.passes.tensor.compute_late import ComputeLate
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.recompute import Recompute
 from hotdesk.passes.tensor.recompute_across import RecomputeAcross
+from hotdesk.passes.tensor.recompute_to_fit import RecomputeToFit
 from hotdesk.passes.tensor.split_rows import SplitRows
 from tests import reference
 from tests.harness import check_module
@@ -28,6 +29,8 @@ _IN_PARTS = st.sampled_from(
         (SplitRows(parts=3, least_bytes=1, large=1 << 30), EliminateEmptyTensors()),
         (SplitRows(parts=100, least_bytes=1, large=0), SplitRows(parts=2, least_bytes=1)),
         (Recompute(least_bytes=1),),
+        (RecomputeToFit(1), EliminateEmptyTensors()),
+        (ComputeLate(), RecomputeToFit(64), RecomputeToFit(1)),
         (Recompute(least_bytes=1), SplitRows(parts=2, least_bytes=1, large=1), Recompute(least_bytes=1)),
     ]
 )

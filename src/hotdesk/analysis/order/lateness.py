@@ -8,7 +8,9 @@ An operation waits in front of the first operation that reads its result if
 3. nothing in between works on memory or is unknown (`analysis.order.schedules`);
 4. what it reads is kept until there anyway, by others; or what is not is smaller, together, than its results. Views, constants
    and `tensor.empty` keep nothing, and a fill that nobody else reads waits with its reader. Arguments that may be overwritten
-   count like results of operations: the overwriting must not wait.
+   count like results of operations;
+5. it stays in front of the last reader of an argument that may be overwritten and that it reads itself: that reader may be what
+   overwrites it, as an update does a parameter, and would need memory until the end if the old value were read behind it.
 
 Operations are looked at from the last one to the first, so that what a waiting operation alone reads waits with it. Those that
 wait in front of the same one keep their order.

@@ -6,7 +6,7 @@
     %n = narrow(%w)                 %p = pad(%x)
     %r = add(%p, %n, %x)            %r = add(%p, %n, %x)
 
-Legal iff rules 1 to 3 of `analysis.order.lateness` hold; done where rule 4 does, too. Nothing is computed twice. Goes behind
+Legal iff rules 1 to 3 of `analysis.order.lateness` hold; done where rules 4 and 5 do, too. Nothing is computed twice. Goes behind
 fusion and in front of `hotdesk-choose-destinations`. A step of training has many such values: what only the backward pass reads,
 such as padded images, stands in the forward pass once common subexpressions are merged.
 """

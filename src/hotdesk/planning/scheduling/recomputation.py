@@ -10,7 +10,8 @@ again share what they read, as in Chen et al. 2016. It is a greedy form of what 
 2. Operands are there in front of a reader if they are kept until there anyway. Others are made again, if that keeps less than
    they have bytes, and else kept; what no task makes is not kept. Of a value small beside the one that is made again is kept.
 3. Less is kept than what is made again, and while it is made the level is below that of the step that is looked at.
-4. Once nothing helps the highest step, nothing more is made again: others do not matter then.
+4. Steps behind that make the same again are taken out, if there is room to keep it until then.
+5. Once nothing helps the highest step, nothing more is made again: others do not matter then.
 
 What no task makes lies in memory that does not count, and so does what is put over it.
 """
@@ -26,8 +27,8 @@ from hotdesk.planning.scheduling.problem import ScheduleProblem
 
 MOST_TASKS = 24
 """Tasks that are done again for one value."""
-_MOST_STEPS = 4
-"""How many times as many steps as tasks there are at most."""
+_MOST_CHANGES = 4
+"""How many times as many changes as tasks there are at most."""
 _SMALL = 4
 """A value is small beside another one of so many times its bytes."""
 
@@ -85,8 +86,7 @@ def recompute(problem: RecomputeProblem, target: int) -> Recomputation:
     """Has tasks done again until no step has more than `target` bytes, or nothing helps."""
     sequence = _Sequence(problem)
     remade: list[Remade] = []
-    most = _MOST_STEPS * len(problem.schedule.tasks)
-    while sequence.steps and len(sequence.steps) < most:
+    for _ in range(_MOST_CHANGES * len(problem.schedule.tasks)):
         levels = sequence.levels()
         place = int(levels.argmax())
         best = sequence.best(place, levels, target) if levels[place] > target else None
@@ -94,7 +94,7 @@ def recompute(problem: RecomputeProblem, target: int) -> Recomputation:
             break
         reader = sequence.steps[best.before].task
         remade.append(Remade(best.step.task, reader, len(best.again), best.bytes))
-        sequence.make_again(best)
+        sequence.make_again(best, levels, target)
     steps = tuple(Step(step.task, step.copy, tuple(step.reads)) for step in sequence.steps)
     return Recomputation(steps, int(sequence.levels().max(initial=0)), tuple(remade))
 
@@ -268,8 +268,8 @@ class _Sequence:
             for step in chain.again
         )
 
-    def make_again(self, chosen: _Again) -> None:
-        """Changes the sequence."""
+    def make_again(self, chosen: _Again, levels: np.ndarray, target: int) -> None:
+        """Changes the sequence (rule 4)."""
         made: dict[_Step, _Step] = {}
         for step in sorted(chosen.again, key=lambda each: each.place):
             reads = [
@@ -282,9 +282,32 @@ class _Sequence:
         for step, again in made.items():
             for copy in self._results(step):
                 self._let_read(copy, again, chosen.before)
+            for later in self._later(step, chosen.before, levels, target):
+                self._replace(later, again)
         self.steps[chosen.before : chosen.before] = made.values()
         for place, step in enumerate(self.steps):
             step.place = place
+
+    def _later(self, step: _Step, before: int, levels: np.ndarray, target: int) -> list[_Step]:
+        """The steps behind a place that make again what a step makes, and need not, since there is room to keep it until then."""
+        found: list[_Step] = []
+        size = sum(self._sizes[value] for value in self._tasks[step.task].results)
+        for other in self.steps[before:]:
+            if other.task == step.task and other.copy and levels[before : other.place].max(initial=0) + size <= target:
+                levels[before : other.place] += size
+                found.append(other)
+        return found
+
+    def _replace(self, later: _Step, again: _Step) -> None:
+        """Has all that reads what a step makes read what another one in front of it makes, and takes that step out."""
+        for copy in self._operands(later):
+            self._readers[copy].remove(later)
+        for copy in self._results(later):
+            del self._makers[copy]
+            for reader in self._readers.pop(copy):
+                reader.reads[self._tasks[reader.task].operands.index(copy[0])] = again.copy
+                self._readers[copy[0], again.copy].append(reader)
+        self.steps.remove(later)
 
     def _let_read(self, copy: Copy, again: _Step, before: int) -> None:
         """Has the steps from a place on, of those that were there, read another copy of a value."""

@@ -82,6 +82,27 @@ def test_the_same_numbers(said: str, reader: str) -> None:
     check_module(after, x, y)
 
 
+UPDATED = """
+func.func @main(%x: tensor<8x8xf32>, %w: tensor<8x8xf32> {hotdesk.donated}, %y: tensor<4x8xf32>)
+    -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %e = tensor.empty() : tensor<8x8xf32>
+  %a = "hotdesk.contract"(%x, %w, %e) {accumulate = false, equation = "mk,kn->mn"}
+      : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %b = linalg.map { math.exp } ins(%x : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>)
+  %u = linalg.map { arith.addf } ins(%w, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e : tensor<8x8xf32>)
+  %r = linalg.map { math.tanh } ins(%a : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>)
+  return %u, %r : tensor<8x8xf32>, tensor<8x8xf32>
+}"""
+
+
+@pytest.mark.parametrize("overwritten", [True, False])
+def test_what_is_updated_is_read_before(overwritten: bool) -> None:
+    """The sum is put over `%w`; where the product waited, and read the old value, it could not be."""
+    text = UPDATED if overwritten else UPDATED.replace("{hotdesk.donated}", "")
+    after = names(run(parse(text), ComputeLate()))
+    assert (after.index("hotdesk.contract") < after.index("linalg.map")) == overwritten
+
+
 def test_what_is_told() -> None:
     (made,) = decide(waiting())
     assert (made.subject, made.bytes) == ("result of linalg.broadcast", 256)
