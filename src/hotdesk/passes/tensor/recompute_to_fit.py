@@ -43,7 +43,7 @@ from hotdesk.models.facts import Facts
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import choosing
 from hotdesk.passes.base import Pass
-from hotdesk.planning.scheduling.recomputation import Recomputation, RecomputeProblem, Remade, Step, recompute
+from hotdesk.planning.scheduling.recomputation import Recomputed, RecomputeProblem, RecomputeStep, Remade, recompute
 
 _UNKNOWN = OpModel(lambda op: Facts())
 
@@ -108,8 +108,8 @@ class _Arrangement:
         }
         self._views: dict[tuple[ir.Operation, tuple[ir.Value, ...]], ir.Operation] = {}
 
-    def make(self, found: Recomputation) -> None:
-        waiting: list[Step] = []
+    def make(self, found: Recomputed) -> None:
+        waiting: list[RecomputeStep] = []
         for step in found.steps:
             if step.copy:
                 waiting.append(step)
@@ -158,7 +158,7 @@ class _Arrangement:
             view = self._views[key] = maker.clone(ir.InsertionPoint(reader))
             for number, operand in enumerate(operands):
                 view.operands[number] = operand
-        return self._views[key].results[list(maker.results).index(value)]
+        return self._views[key].results[[result == value for result in maker.results].index(True)]
 
 
 def _tensors(op: ir.Operation) -> list[ir.Value]:

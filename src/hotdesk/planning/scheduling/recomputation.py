@@ -32,7 +32,7 @@ _MOST_CHANGES = 4
 _SMALL = 4
 """A value is small beside another one of so many times its bytes."""
 
-Copy = tuple[int, int]
+ValueCopy = tuple[int, int]
 """A value, and which of its copies: 0 for the one that its task made at first."""
 
 
@@ -54,7 +54,7 @@ class RecomputeProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RecomputeStep:
     """A task that is done, for the first time if `copy` is 0. `reads` says which copy of each operand it reads."""
 
     task: int
@@ -74,15 +74,15 @@ class Remade:
 
 
 @dataclass(frozen=True, slots=True)
-class Recomputation:
+class Recomputed:
     """Steps, of which those that are no copies are the tasks in their order; their highest level, and what was decided."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[RecomputeStep, ...]
     peak: int
     remade: tuple[Remade, ...]
 
 
-def recompute(problem: RecomputeProblem, target: int) -> Recomputation:
+def recompute(problem: RecomputeProblem, target: int) -> Recomputed:
     """Has tasks done again until no step has more than `target` bytes, or nothing helps."""
     sequence = _Sequence(problem)
     remade: list[Remade] = []
@@ -95,12 +95,12 @@ def recompute(problem: RecomputeProblem, target: int) -> Recomputation:
         reader = sequence.steps[best.before].task
         remade.append(Remade(best.step.task, reader, len(best.again), best.bytes))
         sequence.make_again(best, levels, target)
-    steps = tuple(Step(step.task, step.copy, tuple(step.reads)) for step in sequence.steps)
-    return Recomputation(steps, int(sequence.levels().max(initial=0)), tuple(remade))
+    steps = tuple(RecomputeStep(step.task, step.copy, tuple(step.reads)) for step in sequence.steps)
+    return Recomputed(steps, int(sequence.levels().max(initial=0)), tuple(remade))
 
 
 @dataclass(slots=True, eq=False)
-class _Step:
+class _PlacedStep:
     """A step while the sequence is changed; `place` is where it stands."""
 
     task: int
@@ -113,8 +113,8 @@ class _Step:
 class _Again:
     """Steps to do again in front of the one at place `before`, for the results of `step`: what that saves and costs."""
 
-    step: _Step
-    again: dict[_Step, None]
+    step: _PlacedStep
+    again: dict[_PlacedStep, None]
     before: int
     bytes: int
     score: float
@@ -124,8 +124,8 @@ class _Again:
 class _Chain:
     """What is done again, and what is kept, for some value; `bytes` are those that are kept."""
 
-    again: dict[_Step, None] = field(default_factory=dict[_Step, None])
-    kept: dict[Copy, None] = field(default_factory=dict[Copy, None])
+    again: dict[_PlacedStep, None] = field(default_factory=dict[_PlacedStep, None])
+    kept: dict[ValueCopy, None] = field(default_factory=dict[ValueCopy, None])
     bytes: int = 0
 
     def copy(self) -> _Chain:
@@ -142,26 +142,26 @@ class _Sequence:
         self._sizes = [size if value in made else 0 for value, size in enumerate(problem.schedule.sizes)]
         self._kept = problem.schedule.kept
         self._copies = [1 for _ in self._tasks]
-        self._makers: dict[Copy, _Step] = {}
-        self._readers: dict[Copy, list[_Step]] = {}
-        self._last: dict[Copy, int] = {}
-        self.steps: list[_Step] = []
+        self._makers: dict[ValueCopy, _PlacedStep] = {}
+        self._readers: dict[ValueCopy, list[_PlacedStep]] = {}
+        self._last: dict[ValueCopy, int] = {}
+        self.steps: list[_PlacedStep] = []
         for number, task in enumerate(self._tasks):
-            step = _Step(number, 0, [0 for _ in task.operands], number)
+            step = _PlacedStep(number, 0, [0 for _ in task.operands], number)
             self.steps.append(step)
             self._note(step)
 
-    def _note(self, step: _Step) -> None:
+    def _note(self, step: _PlacedStep) -> None:
         for copy in self._operands(step):
             self._readers.setdefault(copy, []).append(step)
         for copy in self._results(step):
             self._makers[copy] = step
             self._readers.setdefault(copy, [])
 
-    def _operands(self, step: _Step) -> Iterator[Copy]:
+    def _operands(self, step: _PlacedStep) -> Iterator[ValueCopy]:
         return zip(self._tasks[step.task].operands, step.reads, strict=True)
 
-    def _results(self, step: _Step) -> list[Copy]:
+    def _results(self, step: _PlacedStep) -> list[ValueCopy]:
         return [(value, step.copy) for value in self._tasks[step.task].results]
 
     def levels(self) -> np.ndarray:
@@ -185,7 +185,7 @@ class _Sequence:
             levels[step.place] += task.scratch
         return levels
 
-    def _taken_over(self, step: _Step) -> int:
+    def _taken_over(self, step: _PlacedStep) -> int:
         """The bytes of results that lie where operands did."""
         task = self._tasks[step.task]
         copies = dict(self._operands(step))
@@ -208,7 +208,7 @@ class _Sequence:
         return found
 
     def _again(
-        self, step: _Step, place: int, levels: np.ndarray, above: np.ndarray, target: int
+        self, step: _PlacedStep, place: int, levels: np.ndarray, above: np.ndarray, target: int
     ) -> _Again | None:
         results = self._results(step)
         if not self._problem.repeatable[step.task] or all(self._last[copy] <= place for copy in results):
@@ -235,11 +235,11 @@ class _Sequence:
         saved = size - chain.bytes
         return _Again(step, chain.again, before, saved, saved * int(above[before] - above[since + 1]) / (1 + cost))
 
-    def _is_apart(self, step: _Step, before: int) -> bool:
+    def _is_apart(self, step: _PlacedStep, before: int) -> bool:
         stretches = self._problem.stretches
         return stretches[step.task] != stretches[self.steps[before].task]
 
-    def _add(self, step: _Step, before: int, size: int, chain: _Chain) -> bool:
+    def _add(self, step: _PlacedStep, before: int, size: int, chain: _Chain) -> bool:
         """Adds a step, and what is not there for it, to what is done again; whether it can be."""
         chain.again[step] = None
         for copy in self._operands(step):
@@ -269,14 +269,14 @@ class _Sequence:
         )
 
     def make_again(self, chosen: _Again, levels: np.ndarray, target: int) -> None:
-        """Changes the sequence (rule 4)."""
-        made: dict[_Step, _Step] = {}
+        """Changes the sequence (rule 4), and the levels by what is kept longer."""
+        made: dict[_PlacedStep, _PlacedStep] = {}
         for step in sorted(chosen.again, key=lambda each: each.place):
             reads = [
                 made[maker].copy if (maker := self._makers.get(copy)) in made else copy[1]
                 for copy in self._operands(step)
             ]
-            made[step] = _Step(step.task, self._copies[step.task], reads, 0)
+            made[step] = _PlacedStep(step.task, self._copies[step.task], reads, 0)
             self._copies[step.task] += 1
             self._note(made[step])
         for step, again in made.items():
@@ -288,9 +288,9 @@ class _Sequence:
         for place, step in enumerate(self.steps):
             step.place = place
 
-    def _later(self, step: _Step, before: int, levels: np.ndarray, target: int) -> list[_Step]:
+    def _later(self, step: _PlacedStep, before: int, levels: np.ndarray, target: int) -> list[_PlacedStep]:
         """The steps behind a place that make again what a step makes, and need not, since there is room to keep it until then."""
-        found: list[_Step] = []
+        found: list[_PlacedStep] = []
         size = sum(self._sizes[value] for value in self._tasks[step.task].results)
         for other in self.steps[before:]:
             if other.task == step.task and other.copy and levels[before : other.place].max(initial=0) + size <= target:
@@ -298,7 +298,7 @@ class _Sequence:
                 found.append(other)
         return found
 
-    def _replace(self, later: _Step, again: _Step) -> None:
+    def _replace(self, later: _PlacedStep, again: _PlacedStep) -> None:
         """Has all that reads what a step makes read what another one in front of it makes, and takes that step out."""
         for copy in self._operands(later):
             self._readers[copy].remove(later)
@@ -309,7 +309,7 @@ class _Sequence:
                 self._readers[copy[0], again.copy].append(reader)
         self.steps.remove(later)
 
-    def _let_read(self, copy: Copy, again: _Step, before: int) -> None:
+    def _let_read(self, copy: ValueCopy, again: _PlacedStep, before: int) -> None:
         """Has the steps from a place on, of those that were there, read another copy of a value."""
         readers = self._readers[copy]
         late = [reader for reader in readers if reader.place >= before]

@@ -98,7 +98,9 @@ def test_the_same_numbers(said: str, reader: str) -> None:
 def test_what_is_read_behind_alone_moves() -> None:
     """The operation that nobody reads any more is gone."""
     text = back().replace("ins(%b : tensor<8x8xf32>) outs(%f", "ins(%k : tensor<8x8xf32>) outs(%f")
-    text = text.replace("%b = ", "%k = linalg.map { math.sin } ins(%a : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>)\n  %b = ")
+    text = text.replace(
+        "%b = ", "%k = linalg.map { math.sin } ins(%a : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>)\n  %b = "
+    )
     after = names(assert_same_numbers(text))
     assert after.count("linalg.map") == names(text).count("linalg.map")
     assert after.count("hotdesk.contract") == 2

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
-from hotdesk.planning.scheduling.recomputation import Recomputation, RecomputeProblem, recompute
+from hotdesk.planning.scheduling.recomputation import Recomputed, RecomputeProblem, recompute
 
 WIDE = 100
 
@@ -29,7 +29,7 @@ def problem(tasks: list[Task], sizes: list[int], kept: set[int] | None = None) -
     return RecomputeProblem(schedule, (1,) * number, (True,) * number, (0,) * number)
 
 
-def peak_of(asked: RecomputeProblem, found: Recomputation) -> int:
+def peak_of(asked: RecomputeProblem, found: Recomputed) -> int:
     """The highest level of a recomputation without displacements, and that it is one."""
     tasks, sizes, kept = asked.schedule.tasks, asked.schedule.sizes, asked.schedule.kept
     inputs = set(range(len(sizes))) - {value for task in tasks for value in task.results}
@@ -128,7 +128,7 @@ def test_a_result_may_lie_where_an_operand_does() -> None:
 
 
 def test_nothing_to_do() -> None:
-    assert recompute(problem([], []), 0) == Recomputation((), 0, ())
+    assert recompute(problem([], []), 0) == Recomputed((), 0, ())
 
 
 @pytest.mark.parametrize("seed", range(150))
