@@ -10,8 +10,8 @@ fits, on copies of the module that are bufferized and planned to the end:
 3. values made again (`hotdesk-recompute`) that are there at the peak and not used, the one that helps most first. Then 2 again.
 
 With `recompute`, as in steps of training, values are made again at first, by whatever operations it takes, products and
-convolutions too (`hotdesk-recompute-to-fit`), all over the program, until an estimate of what is there at each operation says that
-it fits; and as the plan says otherwise, for higher and lower estimates.
+convolutions too (`hotdesk-recompute-to-fit`), all over the program, until an estimate of what is there at each operation says
+that it fits; and as the plan says otherwise, for higher and lower estimates.
 
 This stage decides; the passes change the module. What is spent for what is in the decisions, one for each change.
 """

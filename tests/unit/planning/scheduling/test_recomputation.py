@@ -1,4 +1,4 @@
-"""Tasks done again: sequences that fit, by which tasks, and what is not done again. Answers are checked by code of these tests."""
+"""Tasks done again: sequences that fit, by which tasks, and what is not done again. Answers are checked by code of the tests."""
 
 from __future__ import annotations
 
