@@ -9,6 +9,7 @@ Multiplication*, 2008, but for a, which needs no packing: one element of it serv
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -16,8 +17,11 @@ from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 
-_ROWS_BY_ADDRESS = 3
-"""Rows of a read from one address, as an addressing mode of the processor allows: at it, one and two strides on."""
+_ROWS_BY_ADDRESS = 2
+"""Rows of a read from one address, as an addressing mode of the processor allows: at it, and one stride on."""
+
+_WRITTEN_OUT = 8
+"""Steps of k at a time: where they read a differs by constants of their instructions, so that little else is computed."""
 
 LINE_BYTES = 64
 """Of a line of the caches, as far as it is known; a machine that has longer ones is asked for some of them twice."""
@@ -38,7 +42,7 @@ class Tile:
     @classmethod
     def of(cls, machine: Machine) -> Tile:
         if machine.registers >= 32:
-            return cls(9, 3, 12) if machine.vector_bytes > 16 else cls(6, 4, 6)
+            return cls(8, 3, 12) if machine.vector_bytes > 16 else cls(6, 4, 6)
         return cls(6, 2, 6)
 
     @property
@@ -115,33 +119,62 @@ def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> st
     apart, onward = (f.hidden(f.integer(f.mul(stride, size))) for stride in (a_row, a_column))
     starts = [f.hidden(f.address(a, f.add(a_at, f.mul(i, a_row)), size)) for i in range(0, rows, _ROWS_BY_ADDRESS)]
 
-    def step(position: Index, values: list[str]) -> list[str]:
-        """The sums with one more column of a and row of b, and where the next column begins."""
-        sums, addresses = values[:count], values[count:]
-        line = f.add(b_at, f.mul(position, b_row))
+    def products(sums: Sequence[str], addresses: Sequence[str], begun: int, line: Index) -> list[str]:
+        """The sums with a column of a, whose rows have it some bytes behind the addresses, and a row of b at an offset."""
         row = [f.load_vector(b, f.add(line, j * f.lanes)) for j in range(vectors)]
         result: list[str] = []
         for i in range(rows):
             address = addresses[i // _ROWS_BY_ADDRESS]
             for _ in range(i % _ROWS_BY_ADDRESS):
                 address = f.add_addresses(address, apart)
-            value = f.broadcast(f.load_at(address))
+            value = f.broadcast(f.load_at(f.moved_address(address, begun)))
             result += [f.multiply_add(value, row[j], sums[i * vectors + j]) for j in range(vectors)]
-        return [*result, *(f.add_addresses(address, onward) for address in addresses)]
+        return result
+
+    def step(position: Index, values: list[str]) -> list[str]:
+        """The sums with one more column of a and row of b, and where the next column begins."""
+        sums, addresses = values[:count], values[count:]
+        sums = products(sums, addresses, 0, f.add(b_at, f.mul(position, b_row)))
+        return [*sums, *(f.add_addresses(address, onward) for address in addresses)]
 
     group = group_length(machine, element)
     whole = f.sub(k, f.mod(k, group))
+    requests, at_once = max(rows, group), min(group, _WRITTEN_OUT)
 
-    def steps(first: Index, values: list[str]) -> list[str]:
-        """Those of a group of columns."""
-        wanted = address = values[-1]
-        for _ in range(max(rows, group)):
+    def asked(address: str, number: int) -> str:
+        """Asks for some of what will be wanted, and says where the next is."""
+        for _ in range(number):
             f.prefetch_far(address)
             address = f.add_addresses(address, ahead_row)
-        inner = f.carry(0, group, 1, values[:count], lambda q, each: step(f.add(first, q), each), values[count:-1])
-        return [*inner, f.add_addresses(wanted, ahead_step)]
+        return address
 
-    found = f.carry(0, whole, group, [f.zeros()] * count, steps, [*starts, ahead])
+    def apart_steps(first: Index, values: list[str]) -> list[str]:
+        """Those of a group of columns of a, however far apart they are."""
+        asked(values[-1], requests)
+        inner = f.carry(0, group, 1, values[:count], lambda q, each: step(f.add(first, q), each), values[count:-1])
+        return [*inner, f.add_addresses(values[-1], ahead_step)]
+
+    def together_steps(first: Index, values: list[str]) -> list[str]:
+        """Those of a group of columns of a that lie together, some at a time written out."""
+
+        def written_out(q: Index, values: list[str]) -> list[str]:
+            sums, wanted = values[:count], values[-1]
+            addresses = [f.hidden(each) for each in values[count:-1]]
+            line = f.add(b_at, f.mul(f.add(first, q), b_row))
+            for p in range(at_once):
+                wanted = asked(wanted, (p + 1) * requests // group - p * requests // group)
+                sums = products(sums, addresses, p * size, line)
+                line = f.hidden_index(f.add(line, b_row))
+            return [*sums, *(f.moved_address(each, at_once * size) for each in addresses), wanted]
+
+        inner = f.carry(0, group, at_once, values[:count], written_out, values[count:])
+        return [*inner[:-1], f.add_addresses(values[-1], ahead_step)]
+
+    def groups(steps: Callable[[Index, list[str]], list[str]]) -> list[str]:
+        return f.carry(0, whole, group, [f.zeros()] * count, steps, [*starts, ahead])
+
+    kinds = [f.vector] * count + ["i64"] * (len(starts) + 1)
+    found = f.chosen(f.equal(a_column, 1), lambda: groups(together_steps), lambda: groups(apart_steps), kinds)
     sums = f.carry(whole, k, 1, found[:count], step, found[count:-1])[:count]
     place = Place(c, c_at, c_row)
 

@@ -301,11 +301,19 @@ class VectorBuilder(KernelBuilder):
         """
         return self.value(f'llvm.inline_asm asm_dialect = att "", "=r,0" {number} : (i64) -> i64')
 
+    def hidden_index(self, index: Index) -> str:
+        """The same index, in the same way."""
+        return self.value(f"arith.index_cast {self.hidden(self.integer(index))} : i64 to index")
+
     def load_at(self, address: str) -> str:
         """The element at an address, an `i64`."""
         pointer = self.value(f"llvm.inttoptr {address} : i64 to !llvm.ptr")
         alignment = self.machine.vector_bytes // self.lanes
         return self.value(f"llvm.load {pointer} {{alignment = {alignment} : i64}} : !llvm.ptr -> {self.element}")
+
+    def moved_address(self, address: str, offset: int) -> str:
+        """The address some bytes behind another."""
+        return self.add_addresses(address, self.constant(str(offset), "i64")) if offset else address
 
     def add_addresses(self, first: str, second: str) -> str:
         return self.value(f"arith.addi {first}, {second} : i64")
@@ -425,6 +433,19 @@ class VectorBuilder(KernelBuilder):
             return
         (condition, way), *rest = ways
         self.branch(condition, way, lambda: self.first_of(rest, otherwise))
+
+    def chosen(
+        self, condition: Condition, yes: Callable[[], list[str]], no: Callable[[], list[str]], kinds: Sequence[str]
+    ) -> list[str]:
+        """The values of these types that `yes()` gives where the condition holds, else those of `no()`."""
+        types = ", ".join(kinds)
+        result = self.several(f"scf.if {condition} -> ({types}) {{", len(kinds))
+        for way, end in ((yes, "} else {"), (no, "}")):
+            self._depth += 1
+            self.line(f"scf.yield {', '.join(way())} : {types}")
+            self._depth -= 1
+            self.line(end)
+        return result
 
     def carry(
         self,

@@ -11,12 +11,12 @@ a vector.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.text import Condition, Index
+from hotdesk.kernels.text import Index
 from hotdesk.kernels.vectors import VectorBuilder
 from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
 from hotdesk.passes.lower.products import has_products
@@ -80,7 +80,7 @@ def write_plane(
                     return sums
 
                 old = [totals[output] for output, _ in readers]
-                sums = _where(f, f.within(line, rows.input), products, old)
+                sums = f.chosen(f.within(line, rows.input), products, lambda old=old: old, [f.vector] * len(old))
                 for (output, _), total in zip(readers, sums, strict=True):
                     totals[output] = total
             for at, total in zip(places, totals, strict=True):
@@ -135,17 +135,6 @@ def _readers(rows: Slide, window: Sequence[int], count: int) -> dict[int, _Reade
         for number in window:
             found.setdefault(output * rows.stride + number * rows.dilation, []).append((output, number))
     return {below: tuple(found[below]) for below in sorted(found)}
-
-
-def _where(f: VectorBuilder, condition: Condition, yes: Callable[[], list[str]], no: Sequence[str]) -> list[str]:
-    """The vectors `yes()` where the condition holds, else those of `no`."""
-    kinds = ", ".join([f.vector] * len(no))
-    result = f.several(f"scf.if {condition} -> ({kinds}) {{", len(no))
-    f.line(f"scf.yield {', '.join(yes())} : {kinds}")
-    f.line("} else {")
-    f.line(f"scf.yield {', '.join(no)} : {kinds}")
-    f.line("}")
-    return result
 
 
 @dataclass(frozen=True, slots=True)
