@@ -1,7 +1,7 @@
 """`hotdesk tradeoff`: bytes against milliseconds and against work done twice, for budgets, orders, and others that run the model.
 
     hotdesk tradeoff my_model.py:build
-    hotdesk tradeoff model.onnx --sizes batch=8 --budgets 24MiB,12MiB --html tradeoff.html
+    hotdesk tradeoff in.mlir --budgets 24MiB,12MiB --html tradeoff.html
 
 Prints a table of the ways, each with the command line that gives it. Searches are kept in the cache on disk: an interrupted one
 goes on where it was. Exit codes: 0; 1 for any error; 2 for a wrong command line.
@@ -29,7 +29,7 @@ from hotdesk.tradeoffs import tradeoff
 
 EXAMPLES = (
     "hotdesk tradeoff my_model.py:build --beside eager,onnxruntime",
-    "hotdesk tradeoff model.onnx --sizes batch=8 --budgets 24MiB,12MiB --html tradeoff.html",
+    "hotdesk tradeoff in.mlir --budgets 24MiB,12MiB --html tradeoff.html",
 )
 
 
