@@ -16,7 +16,7 @@ from torch._higher_order_ops import scan
 from torch.utils import _pytree as pytree
 
 import hotdesk
-from hotdesk.errors import ArgumentTypeError, DataDependentShapeError, ExecutionError
+from hotdesk.errors import ArgumentTypeError, DataDependentShapeError, ExecutionError, ExportError
 from tests.e2e.checking import Call
 
 
@@ -431,3 +431,9 @@ def test_a_part_that_is_not_there_is_an_error(begin: int) -> None:
 def test_a_refusal_names_the_op_whose_results_are_counted() -> None:
     with pytest.raises(DataDependentShapeError, match="in op `aten.tensor_split"):
         hotdesk.compile(Call(lambda x, sections: torch.tensor_split(x, sections)), (ROW, torch.tensor(3)))
+
+
+@pytest.mark.parametrize("extreme", [torch.max, torch.min])
+def test_a_tensor_that_is_always_empty_has_no_largest_element(extreme: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    with pytest.raises(ExportError, match="Expected reduction dim"):
+        hotdesk.compile(Call(extreme), (torch.zeros(0, 4),))

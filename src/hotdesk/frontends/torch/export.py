@@ -273,7 +273,8 @@ class _GraphLowering:
         Args:
             arguments: the sizes of each argument, a tuple, or the expression of one that is a number.
         """
-        _settle(graph)
+        with refusals():  # what is known of a value is computed, by an op that may not take it
+            _settle(graph)
         settle_selections(graph)
         checks = [replace(check, told=written(self._names.size(check.relation))) for check in take_size_checks(graph)]
         demanded = {str(symbol) for check in checks for symbol in check.relation.free_symbols}
