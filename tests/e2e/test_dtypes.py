@@ -17,7 +17,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import hotdesk
-from tests.e2e.checking import Call, ConvNet, Transformer, agree, integers, random, seeded
+from tests.e2e.checking import Call, ConvNet, Transformer, agree, close, integers, random, seeded
 
 HALVES = [torch.bfloat16, torch.float16]
 
@@ -181,3 +181,12 @@ def test_numbers_become_halves_as_in_pytorch(source: torch.dtype, to: torch.dtyp
     x = torch.cat([numbers, edges if source.is_floating_point else numbers]).to(source)
     model = Call(lambda x: x.to(to) * 1)
     assert torch.equal(hotdesk.compile(model, (x,))(x), model(x))
+
+
+@pytest.mark.parametrize("number", [True, False])
+def test_truths_and_a_truth_of_python(number: bool) -> None:
+    def model(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return x + number, number + x, torch.add(x, number, alpha=True), x.clone().add_(number), x * number, x | number
+
+    x = torch.tensor([True, False, True])
+    close(hotdesk.compile(Call(model), (x,))(x), model(x))

@@ -1,7 +1,8 @@
-"""PyTorch ops on bytes and half-precision floats, computed in a wider type.
+"""PyTorch ops on truths, bytes and half-precision floats, computed in a wider type.
 
 * sums and means of half-precision tensors add up in f32;
 * 8-bit integers meet one another and matrix products in 32 bits (torch-mlir takes the process down with them);
+* truths and a Python truth are added up as "or";
 * unsigned bytes take the type of the result before they meet anything wider (torch-mlir would see them as signed).
 """
 
@@ -102,6 +103,13 @@ def _joined(tensors: list[Tensor], dim: int = 0) -> Tensor:
     return aten.cat([each.to(wide) for each in tensors], dim)
 
 
+def _one_or_the_other(x: Tensor, y: Any, *, alpha: Any = 1) -> Tensor:
+    """A sum of truths, of which torch-mlir would take a Python number as a bit that is carried away."""
+    if not isinstance(y, bool) or x.dtype != torch.bool or alpha not in (0, 1):
+        return NotImplemented
+    return torch.ones_like(x) if y and alpha else x.clone()
+
+
 def _absolute(x: Tensor) -> Tensor:
     return x.clone() if x.dtype == torch.uint8 else NotImplemented
 
@@ -141,6 +149,7 @@ NARROW: dict[Any, Callable[..., Any]] = {
     **{op: _in_int32(op) for op in (*_BYTE_OPS, aten.max.default, aten.min.default)},
     **{op: _sorted_bytes(op) for op in _SORTS},
     aten.abs.default: _absolute,
+    aten.add.Tensor: _one_or_the_other,
 }
 """Ops whose operands all have the narrow type."""
 
