@@ -8,6 +8,7 @@ A family is one program that returns a result for each op, so that four hundred 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -72,3 +73,59 @@ def test_unsupported(name: str) -> None:
         hotdesk.compile(Family({"op": op}), (x,), options=hotdesk.Options(foreign=False))
     assert caught.value.expected
     assert caught.value.got
+
+
+def test_rests_of_large_quotients() -> None:
+    """A product of the quotient and the divisor, rounded, would leave nothing of them."""
+    x = torch.tensor([1e9, 123456.7, -1e9, 1e20, -0.0, math.inf, math.nan, 5.0])
+    y = torch.tensor([3.7, -3.7, 2.5, 7.0, 1.0, 1.0, 1.0, math.inf])
+
+    def model(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+        return torch.fmod(x, y), torch.fmod(x, 3.7), torch.fmod(x, -3.7), torch.floor_divide(x, y)
+
+    for found, expected in zip(hotdesk.compile(model, (x, y))(x, y), model(x, y), strict=True):
+        torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
+        number = ~torch.isnan(expected)
+        assert torch.equal(torch.signbit(found)[number], torch.signbit(expected)[number])
+
+
+def test_limits_that_are_not_numbers() -> None:
+    x = torch.tensor([1.0, 2.0, math.nan, 5.0])
+    low, high = torch.tensor([math.nan, 0.0, 0.0, 0.0]), torch.tensor([3.0, math.nan, 1.0, 2.0])
+
+    def model(x: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, ...]:
+        return (
+            torch.clamp(x, low, high),
+            torch.clamp(x, min=low),
+            torch.clamp(x, max=high),
+            x.clamp_max(low),
+            x.clamp_min(high),
+        )
+
+    for found, expected in zip(hotdesk.compile(model, (x, low, high))(x, low, high), model(x, low, high), strict=True):
+        torch.testing.assert_close(found, expected, equal_nan=True)
+
+
+def test_what_is_no_number_is_sorted_last() -> None:
+    x = torch.tensor([[3.0, math.nan, 1.0], [math.inf, 2.0, -math.inf]])
+
+    def model(x: Tensor) -> list[Tensor]:
+        return [
+            each for k in (1, 2, 3) for each in (*torch.kthvalue(x, k), *torch.kthvalue(x, k - k // 3, 0, keepdim=True))
+        ]
+
+    for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
+        torch.testing.assert_close(found, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 4)])
+def test_labels_behind_the_first_minus_one_do_not_count(shape: tuple[int, ...]) -> None:
+    x, target = torch.rand(shape), torch.tensor([[3, -1, 0, 2], [-1, 0, 0, 0], [0, 1, 2, 3]])[: len(shape) * 2 - 1]
+    target = target.reshape(shape)
+
+    def model(x: Tensor, target: Tensor) -> list[Tensor]:
+        reductions = ("none", "mean", "sum")
+        return [nn.functional.multilabel_margin_loss(x, target, reduction=each) for each in reductions]
+
+    for found, expected in zip(hotdesk.compile(model, (x, target))(x, target), model(x, target), strict=True):
+        torch.testing.assert_close(found, expected)

@@ -5,6 +5,9 @@
 * NaN survives clamping, is what `argmax` finds, and differs from itself, as in PyTorch;
 * one divided by an integer is a float (torch-mlir's checks that it is not zero);
 * floor division goes by the remainder, as in PyTorch (torch-mlir divides integers as floats);
+* the rest of a division towards zero goes by the remainder, which is exact (torch-mlir subtracts a product that is rounded);
+* NaN comes last among sorted elements (torch-mlir's `kthvalue` gives infinity);
+* places behind the first -1 of a target with several labels do not count (in PyTorch's own decomposition they do);
 * padding by a negative width becomes a slice;
 * a transposed convolution that cuts more than its window reaches, and adds rows behind, is cut afterwards (torch-mlir reads
   beyond its image);
@@ -44,6 +47,12 @@ def _clamp(x: Tensor, lower: float | None = None, upper: float | None = None) ->
     if upper is not None:
         x = torch.where(x > upper, upper, x)
     return x.clone() if lower is None and upper is None else x
+
+
+def _clamp_between(x: Tensor, lower: Tensor | None = None, upper: Tensor | None = None) -> Tensor:
+    found = x if lower is None else torch.maximum(x, lower)
+    found = found if upper is None else torch.minimum(found, upper)
+    return x.clone() if found is x else found
 
 
 def _clamp_max(x: Tensor, upper: float) -> Tensor:
@@ -157,6 +166,35 @@ def _fmod(x: Tensor, y: float) -> Tensor:
     return torch.fmod(x, x.new_full([], y)) if x.dtype.is_floating_point or isinstance(y, int) else NotImplemented
 
 
+def _fmod_of_tensors(x: Tensor, y: Tensor) -> Tensor:
+    wide = torch.result_type(x, y)
+    if not wide.is_floating_point:
+        return NotImplemented
+    x = x.to(wide)
+    return torch.copysign(torch.remainder(torch.abs(x), torch.abs(y.to(wide))), x)
+
+
+def _kth_value(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    if x.dim() == 0:
+        return NotImplemented
+    values, places = (each.narrow(dim, k - 1, 1) for each in torch.sort(x, dim))
+    return (values, places) if keepdim else (values.squeeze(dim), places.squeeze(dim))
+
+
+def _multilabel_margin_loss(x: Tensor, target: Tensor, reduction: int) -> tuple[Tensor, Tensor]:
+    """The loss, and which labels are targets. Of x: classes, or batch by classes."""
+    count = x.shape[-1]
+    rows, labels = x.reshape(-1, count), target.reshape(-1, count)
+    places = torch.arange(count)
+    valid = places < torch.where(labels == -1, places, count).amin(-1, keepdim=True)
+    of_targets = torch.gather(rows, -1, torch.where(valid, labels, 0))
+    is_target = (places == torch.where(valid, labels, -1).unsqueeze(-1)).any(1)
+    short = torch.clamp_min(1 - of_targets.unsqueeze(-1) + rows.unsqueeze(1), 0) / count
+    losses = torch.where(valid.unsqueeze(-1) & ~is_target.unsqueeze(1), short, 0).sum((-1, -2))
+    loss = (losses.reshape(x.shape[:-1]), losses.mean(), losses.sum())[reduction]
+    return loss, is_target.to(x.dtype).reshape(target.shape)
+
+
 def _upsample_nearest(x: Tensor, output_size: list[Any] | None, scale_factors: list[float] | None) -> Tensor:
     """Sizes that vary, times a whole number: every element repeated. torch-mlir finds sizes by floating-point arithmetic."""
     if not scale_factors or all(isinstance(size, int) for size in x.shape[2:]):
@@ -248,12 +286,18 @@ REPAIRS: dict[Any, Callable[..., Any]] = {
     aten.div.Tensor_mode: _divide,
     aten.remainder.Scalar_Tensor: _remainder_of_number,
     aten.fmod.Scalar: _fmod,
+    aten.fmod.Tensor: _fmod_of_tensors,
+    aten.kthvalue.default: _kth_value,
+    aten.multilabel_margin_loss_forward.default: _multilabel_margin_loss,
     aten.gelu.default: _gelu,
     aten.reciprocal.default: _reciprocal,
     aten.upsample_nearest1d.vec: _upsample_nearest,
     aten.upsample_nearest2d.vec: _upsample_nearest,
     aten.isfinite.default: _isfinite,
     aten.clamp.default: _clamp,
+    aten.clamp.Tensor: _clamp_between,
+    aten.clamp_min.Tensor: torch.maximum,
+    aten.clamp_max.Tensor: torch.minimum,
     aten.clamp_min.default: _clamp,
     aten.clamp_max.default: _clamp_max,
     aten.hardtanh.default: _hardtanh,
