@@ -8,8 +8,8 @@ To the passes on tensors such a tensor is a value like any other: they compute l
 of the same memory. So it may be the memory itself only where nobody could tell the difference. It is left iff
 
 1. nothing that may write the memory stands in front of an op that is computed from it, directly or through others, or it is not
-   promised its memory alone (`restrict`), so that bufferization copies it where it stands;
-2. nothing has written the memory since another tensor was made of it.
+   promised its memory alone (`restrict`), so that bufferization copies it where it stands (`read-later`);
+2. nothing has written the memory since another tensor was made of it (`read-later`).
 
 Ops are in the order of the text, what is in a loop and around it at any time of it. Memory of another allocation is other memory.
 """
