@@ -75,7 +75,7 @@ def _always(dominance: Dominance, block: int, other: int) -> bool:
     return True
 
 
-def _one_block(allocations: Allocations, home: int, block: int) -> LiveRange:
+def _one_block(allocations: Allocations, block: int) -> LiveRange:
     """The live range of what is used in several blocks, as if it were one."""
     record = allocations.program.blocks[block]
     return LiveRange(block, record.first, record.end)
