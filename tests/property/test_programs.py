@@ -23,7 +23,7 @@ def _check(program: Program, sizes: list[tuple[int, int]], name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-@settings(max_examples=300, derandomize=True, deadline=None, suppress_health_check=_QUIET)
+@settings(max_examples=150, derandomize=True, deadline=None, suppress_health_check=_QUIET)
 @given(programs(), _SIZES)
 def test_results(name: str, program: Program, sizes: list[tuple[int, int]]) -> None:
     _check(program, sizes, name)
