@@ -10,6 +10,8 @@ added to; a block, slabs of a and what is packed next fit the second cache toget
 slab below, or rows of b that are packed next. Slabs are of much the same height, so that none idles on an edge, and of few rows
 where these lie a multiple of 4 KiB apart: more would push each other out of the nearest cache. A few columns that were a panel of
 their own, as the last of 49 pixels, may be left `over`: they are dot products with the rows of each slab (`skinny`).
+
+Where a has few rows, whole panels of b are not packed: tiles read them where they lie (`is_unpacked`).
 """
 
 from __future__ import annotations
@@ -29,15 +31,15 @@ from hotdesk.kernels.vectors import VectorBuilder
 _WAY_BYTES = 4096  # rows a multiple of it apart share one set of the nearest cache, which has room for
 _PASSING = 2  # as many of them as it has ways, less those for what passes through
 _ROWS_AT_ONCE = 8  # of b that are packed for all panels, so that what lies together in a row is read together
-_UNPACKED_ROWS = 36  # of a: packing rows of b takes longer than reading them where they lie for each tile; the same for
-_UNPACKED_NEAR, _NEAR_DEPTH = 72, 64  # as many where there are no more steps of k
-_FAR_BYTES = 512  # rows a multiple of it apart share few sets of the nearest cache
+# Rows of a for which packing b takes longer than reading it where it lies, once for each tile: any, and with few steps of k, as
+# long as rows of b are no multiple of some bytes apart, which share few sets of the nearest cache.
+_UNPACKED_ROWS, _UNPACKED_SHALLOW_ROWS, _SHALLOW, _SHARED_SETS_BYTES = 36, 72, 64, 512
 _COLUMNS_AHEAD = 2  # groups of columns
 _STREAMED_ROWS, _STREAMED_PANELS = (
     64,
     2,
-)  # as many rows of a are done before more of b has come from memory; panels of a block
-_ROW_BYTES = 128  # of a panel, longer ones of which are as deep as these
+)  # rows of a, done before more of b has come from memory; panels of a block then
+_ROW_BYTES = 128  # of a panel: blocks of panels with longer rows are as deep as with these
 _SHORT = 64  # steps of k at a time where there is no scratch memory
 
 
@@ -155,7 +157,7 @@ def _blocks(machine: Machine, element: str) -> str:
     add, over = f.flag("add"), f.number("over")
     n = f.sub(n, over)
     width = Tile.of(machine).columns(machine, element)
-    unpacked = f.both(is_unpacked(f, m, k, a, b, c), f.both(f.equal(over, 0), f.at_least(m, 1)))
+    unpacked = f.both(is_unpacked(f, m, k, a, b, c), f.at_least(m, 1))
     done = f.select(unpacked, f.sub(n, f.mod(n, width)), 0)
     _unpacked(f, (m, done, k), a, b, c, add)
     n, b, c = f.sub(n, done), b.moved(f, 0, done), c.moved(f, 0, done)
@@ -168,12 +170,8 @@ def _blocks(machine: Machine, element: str) -> str:
             with f.steps(0, deep, rows_at_once) as first, f.loop(0, wide, width) as q:
                 source, columns = b.moved(f, f.add(p, first), f.add(j, q)), f.minimum(width, f.sub(wide, q))
                 rows, place = f.minimum(rows_at_once, f.sub(deep, first)), f.add(f.mul(q, deep), f.mul(first, width))
-                call(
-                    f,
-                    pack_name(element),
-                    PACK_ARGUMENTS,
-                    [rows, columns, *source.arguments, shape.memory.pointer, place],
-                )
+                values = [rows, columns, *source.arguments, shape.memory.pointer, place]
+                call(f, pack_name(element), PACK_ARGUMENTS, values)
             more = f.more(n, f.add(j, wide))  # columns, or else the first ones, deeper
             last_columns, over_at = f.select(more, 0, over), f.mul(deep, f.mul(f.ceildiv(wide, width), width))
             with f.loop(0, last_columns) as q, f.loop(0, deep) as each:
@@ -190,12 +188,12 @@ def _blocks(machine: Machine, element: str) -> str:
 
 
 def is_unpacked(f: VectorBuilder, m: Index, k: Index, a: Matrix, b: Matrix, c: Matrix) -> Condition:
-    """Whether panels of b are not packed: rows lie together, and few of a read them, or some more if they stay near meanwhile."""
+    """Whether whole panels of b are not packed: rows lie together, and a has few, or some more and k few steps."""
     in_rows = f.both(f.equal(a.column, 1), f.both(f.equal(b.column, 1), f.equal(c.column, 1)))
     few = f.both(f.at_least(_UNPACKED_ROWS, m), f.at_least(deepest(f.machine), k))
     bytes_apart = f.mul(b.row, f.machine.bytes_of(f.element))
-    near = f.both(f.at_least(_NEAR_DEPTH, k), f.at_least(f.mod(bytes_apart, _FAR_BYTES), 1))
-    return f.both(in_rows, f.either(few, f.both(near, f.at_least(_UNPACKED_NEAR, m))))
+    near = f.both(f.at_least(_SHALLOW, k), f.at_least(f.mod(bytes_apart, _SHARED_SETS_BYTES), 1))
+    return f.both(in_rows, f.either(few, f.both(near, f.at_least(_UNPACKED_SHALLOW_ROWS, m))))
 
 
 def _unpacked(f: VectorBuilder, sizes: tuple[Index, Index, Index], a: Matrix, b: Matrix, c: Matrix, add: str) -> None:

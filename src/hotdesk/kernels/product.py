@@ -121,7 +121,8 @@ def _product(machine: Machine, element: str, tile: Tile) -> str:
         dots = f.mul(f.mul(rows, summed), f.add(f.mul(f.ceildiv(k, f.lanes), _SUM), _DOT))
         parted = f.add(cost(rows, f.sub(columns, over), left, right, result), dots, f.mul(f.mul(over, k), _ONE_BY_ONE))
         can = f.both(f.both(f.at_least(over, 1), f.at_least(MOST_ROWS, over)), f.at_least(columns, panel))
-        parts = f.both(f.both(can, f.equal(left.column, 1)), f.more(whole, parted))
+        can = f.both(f.both(can, f.equal(left.column, 1)), f.negation(is_unpacked(f, rows, k, left, right, result)))
+        parts = f.both(can, f.more(whole, parted))
         return f.select(parts, parted, whole), f.select(parts, over, 0)
 
     def blocks() -> None:

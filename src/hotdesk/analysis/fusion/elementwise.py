@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.tensors_of_memory import write_between
+from hotdesk.analysis.memrefs.tensors_of_memory import MemoryWrites
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref
@@ -50,7 +50,9 @@ class Fusion:
     decision: Decision
 
 
-def find_fusion(consumer: Generic, operand: int, sizes: SymbolicSizes) -> Fusion | Decision | None:
+def find_fusion(
+    consumer: Generic, operand: int, sizes: SymbolicSizes, writes: MemoryWrites
+) -> Fusion | Decision | None:
     """The producer of an operand if it may be computed in the consumer, or why not; None if there is no such producer."""
     value = consumer.op.operands[operand]
     if is_memref(value.type):
@@ -73,7 +75,7 @@ def find_fusion(consumer: Generic, operand: int, sizes: SymbolicSizes) -> Fusion
         return _refused(value, sizes, Reason.NOT_A_PERMUTATION, producer.op, consumer.op)
     if producer.op.block != consumer.op.block:
         return _refused(value, sizes, Reason.DIFFERENT_BLOCK, producer.op, consumer.op)
-    if (writer := write_between(producer.op, consumer.op)) is not None:
+    if (writer := writes.between(producer.op, consumer.op)) is not None:
         return _refused(value, sizes, Reason.TOUCHED_BETWEEN, writer, consumer.op)
     alike = [
         i

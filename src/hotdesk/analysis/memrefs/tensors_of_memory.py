@@ -16,8 +16,10 @@ Ops are in the order of the text, what is in a loop and around it at any time of
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import takewhile
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -29,10 +31,8 @@ from hotdesk.models.new_memory import ALLOC
 from hotdesk.program.op_ranges import between
 
 TO_TENSOR = "bufferization.to_tensor"
-_SHOWN = (
-    *(f"tensor.{name}" for name in ("cast", "extract_slice", "expand_shape", "collapse_shape", "reshape")),
-    "arith.select",
-)
+_VIEWS = tuple(f"tensor.{name}" for name in ("cast", "extract_slice", "expand_shape", "collapse_shape", "reshape"))
+_SHOWN = (*_VIEWS, "arith.select")
 """Ops whose results may lie where an operand does without anything being written."""
 _LOOPS = ("scf.for", "scf.while", "scf.forall", "scf.parallel", "affine.for", "affine.parallel")
 
@@ -46,24 +46,39 @@ def read_behind_writes(function: ir.Operation, *, arguments_apart: bool) -> list
     return _Function(function, ops, apart=arguments_apart).found() if any(op.name == TO_TENSOR for op in ops) else []
 
 
-def write_between(first: ir.Operation, last: ir.Operation) -> ir.Operation | None:
-    """What writes, between two ops of a block, memory that the first one reads as a tensor."""
-    made = [op for value in first.operands if (op := _made_of_memory(value)) is not None]
-    if not made:
+class MemoryWrites:
+    """The ops of a function that write memory, by block and in order; one with such an op inside counts as that one."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self._writers: dict[ir.Block, dict[ir.Operation, set[ir.Value | None]]] = {}
+        for op in nested_ops(function):
+            written = {_root(value, apart=False) for value in _written(op)}
+            around = op if written else function
+            while around != function:
+                self._writers.setdefault(around.block, {}).setdefault(around, set()).update(written)
+                around = cast(ir.Operation, around.parent).operation
+        self._order = {block: list(found) for block, found in self._writers.items()}
+
+    def between(self, first: ir.Operation, last: ir.Operation) -> ir.Operation | None:
+        """What writes, between two ops of a block, memory that the first one reads as a tensor."""
+        made = [op for value in first.operands if (op := _made_of_memory(value)) is not None]
+        writers = self._order.get(first.block) if made else None
+        if not writers:
+            return None
+        shown = {_root(op.operands[0], apart=False) for op in made}
+        begin = bisect_left(writers, True, key=first.is_before_in_block)
+        behind = (writers[i] for i in range(begin, len(writers)))
+        for writer in takewhile(lambda each: each.is_before_in_block(last), behind):
+            written = self._writers[first.block][writer]
+            if None in shown | written or not written.isdisjoint(shown):
+                return writer
         return None
-    shown = {_root(op.operands[0], apart=False) for op in made}
-    ops = [op.operation for op in first.block.operations]
-    for op in ops[ops.index(first) + 1 : ops.index(last)]:
-        written = {_root(value, apart=False) for each in (op, *nested_ops(op)) for value in _written(each)}
-        if written and (None in shown | written or not written.isdisjoint(shown)):
-            return op
-    return None
 
 
 def _made_of_memory(value: ir.Value) -> ir.Operation | None:
     """The `to_tensor` that a tensor shows, as it is or by a view."""
     op = defining_op(value)
-    while op is not None and op.name in _SHOWN[:-1]:
+    while op is not None and op.name in _VIEWS:
         op = defining_op(op.operands[0])
     return op if op is not None and op.name == TO_TENSOR else None
 

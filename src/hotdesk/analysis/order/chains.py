@@ -170,7 +170,7 @@ def _last_read(line: StraightLine, value: ir.Value) -> int:
 
 
 def cost_of(line: StraightLine, number: int) -> int:
-    """What an operation takes."""
+    """What an operation takes: elements that it reads and writes, and products as so many as take the time of them."""
     op = line.ops[number]
     tensors = [value for value in (*op.operands, *op.results) if is_tensor(value.type)]
     if op.name in VIEWS or not op.results or not tensors or op.name == "tensor.empty":

@@ -21,10 +21,15 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
+from hotdesk.analysis.tensors.reading import read_function
+from hotdesk.errors import BufferizationError
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import captured_operands, nested_ops
+from hotdesk.models.facts import Facts
 from hotdesk.models.func import RETURN
+from hotdesk.models.model import OpModel
+from hotdesk.models.registry import choosing
 from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
 from hotdesk.program.graphs import reached
 from hotdesk.program.records import Block
@@ -34,6 +39,7 @@ PURE_DIALECTS = frozenset(
 )
 PURE_OPS = frozenset(("bufferization.alloc_tensor", "vector.transfer_read", "vector.transfer_write"))
 ORDERED_OPS = frozenset(("cf.assert", "func.call"))
+_UNKNOWN = OpModel(lambda op: Facts())
 
 
 def is_pure(op: ir.Operation) -> bool:
@@ -55,6 +61,15 @@ def _is_pure_by_name(op: ir.Operation) -> bool:
 def _touches_memory(op: ir.Operation) -> bool:
     values = (value for each in (op, *nested_ops(op)) for value in (*each.operands, *each.results))
     return any(is_buffer(value.type) for value in values)
+
+
+def read_all(function: ir.Operation) -> TensorProgram | None:
+    """Reads a function, ops of which nothing is known too; None if an element type has no size."""
+    try:
+        with choosing(lambda name, model: _UNKNOWN if model is None else model):
+            return read_function(function)
+    except BufferizationError:
+        return None
 
 
 def used_in_other_blocks(function: TensorProgram) -> frozenset[int]:

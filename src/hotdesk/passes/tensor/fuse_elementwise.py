@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.elementwise import Fusion, find_fusion
+from hotdesk.analysis.memrefs.tensors_of_memory import MemoryWrites
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.walking import made_by, nested_ops
 from hotdesk.models.generics import is_linalg, read_generic
@@ -44,15 +45,18 @@ class FuseElementwise(FunctionPass):
     )
 
     def run_on(self, function: ir.Operation) -> Iterator[Decision]:
+        writes = MemoryWrites(function)
         for op in [op for op in nested_ops(function) if is_linalg(op)]:
-            yield from _fuse_producers(op, function)
+            yield from _fuse_producers(op, function, writes)
 
 
-def _fuse_producers(consumer: ir.Operation, function: ir.Operation) -> list[Decision]:
+def _fuse_producers(consumer: ir.Operation, function: ir.Operation, writes: MemoryWrites) -> list[Decision]:
     """Fuses producers into a consumer until none is left that may be; their producers come in turn."""
     decisions: list[Decision] = []
     while True:
-        found = _findings(consumer, SymbolicSizes(function))  # what it remembers of erased ops is not to be asked again
+        found = _findings(
+            consumer, SymbolicSizes(function), writes
+        )  # what it remembers of erased ops is not to be asked again
         fusion = next((each for each in found if isinstance(each, Fusion)), None)
         if fusion is None:
             return [*decisions, *dict.fromkeys(each for each in found if isinstance(each, Decision))]
@@ -60,11 +64,11 @@ def _fuse_producers(consumer: ir.Operation, function: ir.Operation) -> list[Deci
         consumer = _fuse(fusion)
 
 
-def _findings(consumer: ir.Operation, sizes: SymbolicSizes) -> list[Fusion | Decision]:
+def _findings(consumer: ir.Operation, sizes: SymbolicSizes, writes: MemoryWrites) -> list[Fusion | Decision]:
     generic = read_generic(consumer)
     if generic is None:
         return []
-    found = [find_fusion(generic, operand, sizes) for operand in range(len(generic.maps))]
+    found = [find_fusion(generic, operand, sizes, writes) for operand in range(len(generic.maps))]
     return [each for each in found if each is not None]
 
 

@@ -14,7 +14,7 @@ Which ones are, `planning.scheduling.recomputation` chooses; what is there when 
 
 An operation is done again only if
 
-1. it is pure, has no loops or branches, and all its results are tensors;
+1. it is pure, has no loops or branches, and one result, a tensor;
 2. nothing in between works on memory or is unknown (`analysis.order.schedules`);
 3. arguments that may be overwritten, and that it reads, are read there or later by others.
 
@@ -31,21 +31,14 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.chains import cost_of, is_repeatable
-from hotdesk.analysis.order.schedules import Stretch, is_fence, read_stretch, used_in_other_blocks
+from hotdesk.analysis.order.schedules import Stretch, is_fence, read_all, read_stretch, used_in_other_blocks
 from hotdesk.analysis.order.straight_line import StraightLine
-from hotdesk.analysis.tensors.reading import read_function
-from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, defining_op, straight_functions
-from hotdesk.models.facts import Facts
-from hotdesk.models.model import OpModel
-from hotdesk.models.registry import choosing
 from hotdesk.passes.base import Pass
 from hotdesk.planning.scheduling.recomputation import Recomputed, RecomputeProblem, RecomputeStep, Remade, recompute
-
-_UNKNOWN = OpModel(lambda op: Facts())
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +63,8 @@ class RecomputeToFit(Pass):
         return tuple(decisions)
 
     def _function(self, function: ir.Operation) -> list[Decision]:
-        try:
-            with choosing(lambda name, model: _UNKNOWN if model is None else model):
-                record = read_function(function)
-        except BufferizationError:  # an element type without a size
+        record = read_all(function)
+        if record is None:
             return []
         elsewhere = used_in_other_blocks(record)
         stretch = read_stretch(record, record.blocks[0], {}, elsewhere, self.assumed_size, returned=False)

@@ -26,24 +26,18 @@ import numpy as np
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.schedules import Stretch, read_stretch, used_in_other_blocks
-from hotdesk.analysis.tensors.reading import read_function
-from hotdesk.errors import BufferizationError, OptionError, PlanError
+from hotdesk.analysis.order.schedules import Stretch, read_all, read_stretch, used_in_other_blocks
+from hotdesk.errors import OptionError, PlanError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.walking import defined_functions, runs_every_call, symbol_name
-from hotdesk.models.facts import Facts
-from hotdesk.models.model import OpModel
-from hotdesk.models.registry import choosing
 from hotdesk.passes.base import Pass
 from hotdesk.planning.scheduling.all_sizes import is_never_higher
 from hotdesk.planning.scheduling.checker import check_schedule
 from hotdesk.planning.scheduling.problem import Schedule
 from hotdesk.planning.scheduling.scheduler import schedule
 from hotdesk.planning.sizes.polynomials import Monomial
-
-_UNKNOWN = OpModel(lambda op: Facts())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +73,8 @@ class ReorderForPeak(Pass):
         return tuple(decisions)
 
     def _function(self, function: ir.Operation) -> list[Decision]:
-        try:
-            with choosing(lambda name, model: _UNKNOWN if model is None else model):
-                record = read_function(function)
-        except BufferizationError:  # an element type without a size
+        record = read_all(function)
+        if record is None:
             return [_kept(function, _subject(function), Reason.UNSIZED_ELEMENT)]
         elsewhere = used_in_other_blocks(record)
         inner: dict[int, int] = {}

@@ -83,21 +83,25 @@ def test_the_same_numbers(said: str, reader: str) -> None:
 
 
 UPDATED = """
-func.func @main(%x: tensor<8x8xf32>, %w: tensor<8x8xf32> {hotdesk.donated}, %y: tensor<4x8xf32>)
-    -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+func.func @main(%x: tensor<16x8xf32>, %w: tensor<8x8xf32> {hotdesk.donated}, %y: tensor<8x8xf32>)
+    -> (tensor<8x8xf32>, tensor<16x8xf32>) {
   %e = tensor.empty() : tensor<8x8xf32>
-  %a = "hotdesk.contract"(%x, %w, %e) {accumulate = false, equation = "mk,kn->mn"}
-      : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
-  %b = linalg.map { math.exp } ins(%x : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>)
+  %large = tensor.empty() : tensor<16x8xf32>
+  %a = "hotdesk.contract"(%x, %w, %large) {accumulate = false, equation = "mk,kn->mn"}
+      : (tensor<16x8xf32>, tensor<8x8xf32>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  %b = linalg.map { math.exp } ins(%y : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>)
   %u = linalg.map { arith.addf } ins(%w, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e : tensor<8x8xf32>)
-  %r = linalg.map { math.tanh } ins(%a : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>)
-  return %u, %r : tensor<8x8xf32>, tensor<8x8xf32>
+  %r = linalg.map { math.tanh } ins(%a : tensor<16x8xf32>) outs(%large : tensor<16x8xf32>)
+  return %u, %r : tensor<8x8xf32>, tensor<16x8xf32>
 }"""
 
 
 @pytest.mark.parametrize("overwritten", [True, False])
 def test_what_is_updated_is_read_before(overwritten: bool) -> None:
-    """The sum is put over `%w`; where the product waited, and read the old value, it could not be."""
+    """The sum is put over `%w`; where the product waited, and read the old value, it could not be.
+
+    The product is larger than `%w`, so that rule 4 would let it wait.
+    """
     text = UPDATED if overwritten else UPDATED.replace("{hotdesk.donated}", "")
     after = names(run(parse(text), ComputeLate()))
     assert (after.index("hotdesk.contract") < after.index("linalg.map")) == overwritten
