@@ -10,8 +10,8 @@
    again for themselves.
 
 The cost of an operation is the number of elements that it reads and writes, and one for every `_PER_ELEMENT` multiplications and
-additions of a product. Values are chosen by the bytes that one unit of cost saves, the best first, as long as the cost is allowed
-and bytes are wanted: a greedy form, for one place of the schedule, of what Jain et al. 2020 choose for all of them.
+additions of a product. Values are chosen by the bytes that one unit of cost saves, the best first, as long as the cost is allowed:
+a greedy form, for one place of the schedule, of what Jain et al. 2020 choose for all of them.
 """
 
 from __future__ import annotations
@@ -47,14 +47,11 @@ class RecomputeChain:
     cost: int
 
 
-def find_chains(
-    line: StraightLine, across: int, *, least: int = 1, wanted: int | None = None, allowed: int | None = None
-) -> list[RecomputeChain]:
-    """The values to make again behind operation number `across`, so that as many bytes as are wanted need not be kept.
+def find_chains(line: StraightLine, across: int, *, least: int = 1, allowed: int | None = None) -> list[RecomputeChain]:
+    """The values to make again behind operation number `across`, so that they need not be kept.
 
     Args:
         least: values that save fewer bytes are kept.
-        wanted: bytes; None for as many as can be.
         allowed: the greatest sum of costs; None for any.
     """
     kept = _KeptAcross(line, across)
@@ -63,8 +60,6 @@ def find_chains(
     found.sort(key=lambda chain: (-chain.bytes / max(1, chain.cost), chain.number))
     chosen: list[RecomputeChain] = []
     for first in found:
-        if wanted is not None and sum(chain.bytes for chain in chosen) >= wanted:
-            break
         chain = kept.chain(first.number)  # what was chosen since is not there any more
         if chain is None or chain.bytes < least:
             continue
@@ -170,7 +165,7 @@ def _last_read(line: StraightLine, value: ir.Value) -> int:
 
 
 def cost_of(line: StraightLine, number: int) -> int:
-    """What an operation takes: elements that it reads and writes, and products as so many as take the time of them."""
+    """The cost of an operation, as the module docstring has it."""
     op = line.ops[number]
     tensors = [value for value in (*op.operands, *op.results) if is_tensor(value.type)]
     if op.name in VIEWS or not op.results or not tensors or op.name == "tensor.empty":

@@ -34,7 +34,6 @@ class RecomputeAcross(Pass):
     Options:
         across: the number of an operation of each function that has so many, counted from 0.
         least_bytes: values that save fewer bytes are kept.
-        free: bytes that are not to be kept while it runs; -1 for as many as can be.
         most_cost: elements read and written again at most, with what products take as long as; -1 for any number.
         assumed_size: what a size that is not known counts as, in elements.
     """
@@ -44,7 +43,6 @@ class RecomputeAcross(Pass):
 
     across: int = 0
     least_bytes: int = 1 << 20
-    free: int = -1
     most_cost: int = -1
     assumed_size: int = 256
 
@@ -54,9 +52,8 @@ class RecomputeAcross(Pass):
             line = StraightLine(function, self.assumed_size)
             if self.across >= len(line.ops):
                 continue
-            wanted = None if self.free < 0 else self.free
             allowed = None if self.most_cost < 0 else self.most_cost
-            found = find_chains(line, self.across, least=self.least_bytes, wanted=wanted, allowed=allowed)
+            found = find_chains(line, self.across, least=self.least_bytes, allowed=allowed)
             for chain in found:
                 _make_again(line, chain)
                 decisions.append(_decision(line, chain))

@@ -171,9 +171,7 @@ def test_what_is_told() -> None:
     assert [source.op for source in made.because] == ["linalg.map", "linalg.map"]
 
 
-def test_no_more_than_is_wanted_or_allowed() -> None:
-    assert decide(kept(), free=0) == ()
-    assert len(decide(kept(), free=1)) == 1
+def test_no_more_than_is_allowed() -> None:
     assert decide(kept(), most_cost=10) == ()
     assert decide(kept(), least_bytes=257) == ()
     assert RecomputeAcross(across=1000).run(parse(kept())) == ()
