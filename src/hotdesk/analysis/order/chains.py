@@ -10,8 +10,8 @@
    again for themselves.
 
 The cost of an operation is the number of elements that it reads and writes, and one for every `_PER_ELEMENT` multiplications and
-additions of a product. Values are chosen by the bytes that one unit of cost saves, the best first, as long as the cost is allowed:
-a greedy form, for one place of the schedule, of what Jain et al. 2020 choose for all of them.
+additions of a product. Values are chosen by the bytes that one unit of cost saves, the best first, as long as the cost is
+allowed: a greedy form, for one place of the schedule, of what Jain et al. 2020 choose for all of them.
 """
 
 from __future__ import annotations
