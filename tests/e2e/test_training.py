@@ -13,6 +13,7 @@ from torch.optim import SGD, Adagrad, Adam, AdamW, NAdam, Optimizer, RMSprop
 
 import hotdesk
 from hotdesk.errors import ArgumentTypeError, OptionError, PlanError
+from hotdesk.explain import Reason
 
 Make = Callable[[Iterable[nn.Parameter]], Optimizer]
 
@@ -293,6 +294,34 @@ def test_tied_parameters_and_names_that_are_alike() -> None:
         found, expected = pair.both(*example)
         assert found == pytest.approx(expected, rel=1e-4)
     pair.assert_same()
+
+
+class Words(nn.Module):
+    """Looks words up in the table that it predicts them by, which is most of the bytes of a step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(512, 32)
+        self.inner = nn.Linear(32, 32)
+        self.head = nn.Linear(32, 512, bias=False)
+        self.head.weight = self.words.weight
+
+    def forward(self, places: torch.Tensor) -> torch.Tensor:
+        return self.head(torch.tanh(self.inner(self.words(places))))
+
+
+@pytest.mark.parametrize(("make", "tables"), [(lambda p: SGD(p, lr=0.1, momentum=0.9), 0), (OPTIMIZERS["momentum"], 1)])
+def test_gradients_of_a_tied_table_are_one(make: Make, tables: int) -> None:
+    """A momentum takes up both of them, where it is; Nesterov's reads their sum again, so one is added to the other."""
+    example = (torch.randint(0, 512, (16,)), torch.randint(0, 512, (16,)))
+    pair = Pair(Words(), make, nn.CrossEntropyLoss(), example)
+    for _ in range(3):
+        found, expected = pair.both(*example)
+        assert found == pytest.approx(expected, rel=1e-5)
+    pair.assert_same()
+    table, scores = 512 * 32 * 4, 16 * 512 * 4
+    assert tables * table <= pair.step.peak < (tables + 0.5) * table + scores
+    assert any(each.reason is Reason.ADDED_WHERE_IT_LIES for each in pair.step.program.decisions())
 
 
 def test_hooks_are_refused() -> None:

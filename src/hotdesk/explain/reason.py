@@ -74,6 +74,10 @@ class Reason(str, Enum):
         "Nothing reads the value before, and what it is made of is kept until then, or smaller.",
     )
 
+    ADDED_WHERE_IT_LIES = (
+        "added-where-it-lies",
+        "The operation adds its result to the rest of the sum that reads it, where that rest is.",
+    )
     WITHIN_BUDGET = "within-budget", "The program has to fit in a number of bytes, and this costs least of what helps."
 
     LOWER_PEAK = "lower-peak", "In this order, the operations need fewer bytes at the peak."

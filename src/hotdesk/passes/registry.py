@@ -40,6 +40,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-recompute": "hotdesk.passes.tensor.recompute:Recompute",
     "hotdesk-recompute-across": "hotdesk.passes.tensor.recompute_across:RecomputeAcross",
     "hotdesk-recompute-to-fit": "hotdesk.passes.tensor.recompute_to_fit:RecomputeToFit",
+    "hotdesk-accumulate-in-place": "hotdesk.passes.tensor.accumulate:AccumulateInPlace",
     "hotdesk-combine-in-rows": "hotdesk.passes.tensor.combine_in_rows:CombineInRows",
     "hotdesk-choose-destinations": "hotdesk.passes.tensor.destinations:ChooseDestinations",
     "hotdesk-use-inplace-calls": "hotdesk.passes.tensor.inplace_calls:UseInPlaceCalls",

@@ -5,8 +5,10 @@ normalizations and activations of what a convolution gave, and weights of attent
 kept. Chen et al. 2016 and Jain et al. 2020 choose among layers; here it is chosen among what fusion left. Tried on a copy of the
 module that is bufferized and planned to the end, and taken if the plan needs fewer bytes:
 
-1. operations go to their first readers (`hotdesk-compute-late`), which costs nothing;
-2. in rounds, values are made again that would be kept at the peak (`hotdesk-recompute-across`), the cheapest for their bytes
+1. products and scattered rows are added up where the rest of a sum lies (`hotdesk-accumulate-in-place`), if they have at least
+   one part in sixteen of the bytes at the peak: that costs one more pass over them;
+2. operations go to their first readers (`hotdesk-compute-late`), which costs nothing;
+3. in rounds, values are made again that would be kept at the peak (`hotdesk-recompute-across`), the cheapest for their bytes
    first, from one part in a thousand of the arena on. All rounds together cost at most one part in twenty of what the program
    does. The first round that does not bring the peak down by one part in a hundred is not taken, and is the last.
 """
@@ -24,6 +26,7 @@ from hotdesk.ir.context import entered, verify
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.base import Pass
+from hotdesk.passes.tensor.accumulate import AccumulateInPlace
 from hotdesk.passes.tensor.compute_late import ComputeLate
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.recompute_across import RecomputeAcross
@@ -35,6 +38,8 @@ _LITTLE = 20
 """All that is done again is at most one in so many parts of the program."""
 _SMALL = 1024
 """Values of less than this part of the arena are kept."""
+_LARGE = 16
+"""Sums of at least this part of the peak are added up in place."""
 _HELPS = 0.99
 """A round is taken if it brings the peak below this part of what it was."""
 
@@ -58,7 +63,8 @@ class KeepLess:
             if now is None:
                 return
             left = cost(StraightLine(main_function(module))) // _LITTLE
-            now = self._tried(module, ComputeLate(), now, now.peak, log) or now
+            for one in (AccumulateInPlace(least_bytes=max(1, now.peak // _LARGE)), ComputeLate()):
+                now = self._tried(module, one, now, now.peak, log) or now
             for _ in range(MOST_ROUNDS):
                 if now.peak_op < 0:
                     break
@@ -74,9 +80,10 @@ class KeepLess:
                 log.decisions.extend(run_pass(one, module, log))
 
     def _tried(self, module: ir.Module, one: Pass, now: Trial, most: int, log: Log) -> Trial | None:
-        """What the module needs with a change, which is made; None if that is more than `most` bytes, and it is not."""
+        """What the module needs with a change, which is made; None if that is more than `most` bytes, or it changes nothing."""
         copy = cast(ir.Module, cast(Any, module.operation).clone())
-        one.run(copy)
+        if not one.run(copy):
+            return None
         verify(copy, one.name)
         found = self._needs(copy)
         if found is None or found.peak > most:
@@ -98,4 +105,6 @@ def _decision(module: ir.Module, one: Pass, before: Trial, after: Trial) -> Deci
     saved = before.peak - after.peak
     if isinstance(one, ComputeLate):
         return Decision(subject, Outcome.REORDERED, Reason.ONLY_READ_LATER, because, saved)
+    if isinstance(one, AccumulateInPlace):
+        return Decision(subject, Outcome.IN_PLACE, Reason.ADDED_WHERE_IT_LIES, because, saved)
     return Decision(subject, Outcome.RECOMPUTED, Reason.NOT_KEPT_AT_PEAK, because, saved)

@@ -165,6 +165,18 @@ func.func @constant_for_each(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x
 
 // -----
 
+// A constant that nobody reads any more goes.
+// CHECK-LABEL: func.func @constant_for_one(
+// CHECK-NOT:     dense
+// CHECK:         linalg.matmul
+func.func @constant_for_one(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %c = arith.constant dense<0.0> : tensor<2x2xf32>
+  %a = linalg.matmul ins(%x, %x : tensor<2x2xf32>, tensor<2x2xf32>) outs(%c : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %a : tensor<2x2xf32>
+}
+
+// -----
+
 // A user in another block has its own there.
 // CHECK-LABEL: func.func @in_another_block(
 // CHECK:       ^bb1:

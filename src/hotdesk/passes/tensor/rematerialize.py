@@ -113,6 +113,8 @@ def _filled(op: ir.Operation) -> list[Decision]:
         scalar = create(name, [], [cast(Any, value.type).element_type], {"value": element}, before=before).results[0]
         user.operands[operand] = fill(scalar, empty_like(op.results[0], before), before)
         decisions.append(_recomputed(op))
+    if next(iter(op.results[0].uses), None) is None:
+        op.erase()
     return decisions
 
 
