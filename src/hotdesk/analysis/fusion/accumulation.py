@@ -5,8 +5,8 @@
 
 1. The sum is a pure `linalg.generic` on tensors with one result, all of whose loops are parallel. It does not read what it writes
    over.
-2. Its payload yields terms added up, floats of 32 or 64 bits or integers of more than one. One of them is an element of an operand
-   as it is, read once, at the place where the result is written.
+2. Its payload yields terms added up, floats of 32 or 64 bits or integers of more than one. One of them is an element of an
+   operand as it is, read once, at the place where the result is written.
 3. That operand has the type of the sum, is made in the same block, and the sum alone reads it. It is a `hotdesk.contract` or a
    `hotdesk.conv` that does not read its destination, or a `tm_tensor.scatter` that adds to zeros: an accumulator.
 4. What the other terms are made of stands in front of it. Several accumulators add up into one another, in their order; one that
