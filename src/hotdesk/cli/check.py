@@ -1,7 +1,8 @@
-"""`hotdesk check`: runs a program on memrefs under the memory checker.
+"""`hotdesk check`: runs a program on memrefs, or a model as it is compiled, under the memory checker.
 
     hotdesk check model.mlir --function main --sizes 8,3
     model.mlir:7:3: error: use after free: reads memref<4xf32> after it was freed
+    hotdesk check model.onnx --sizes batch=2
 
 Exit codes: 0 for a program without faults; 1 with a diagnostic for each fault, or where it could not be checked; 2 for a wrong
 command line.
@@ -13,22 +14,26 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.checker import CheckReport, Fault, Settings, check_module
 from hotdesk.cli.diagnostics import Diagnostic, Input
-from hotdesk.cli.exits import require_unused
-from hotdesk.cli.models import FORMS
+from hotdesk.cli.exits import UsageError, require_unused
+from hotdesk.cli.inputs import add_ways, ready, sizes_of
+from hotdesk.cli.models import FORMS, states_its_types
 from hotdesk.cli.parsers import parser_of
 from hotdesk.errors import HotdeskError
 from hotdesk.ir.context import make_context
+from hotdesk.ir.types import is_tensor
 from hotdesk.models.files import load_models
 
 _OF_MEMREFS = (
-    *("function", "sizes", "read_only_arguments", "no_leaks", "carry_undefined", "arenas", "steps"),
+    *("read_only_arguments", "no_leaks", "carry_undefined", "arenas", "steps"),
     *("allow_unregistered_dialect", "load_models"),
 )
-"""Options for programs on memrefs."""
+_OF_MODELS = ("order", "budget", "dim")
+"""Options for programs on memrefs, and for models."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -36,6 +41,9 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     if options.file.endswith((".pt2", ".onnx", ".py")) or ".py:" in options.file:
         return _check_model(options)
+    if options.file.endswith((".hotdesk", ".json")):
+        got = f"{options.file}, which holds no IR"
+        raise UsageError("model", expected="MLIR, or a model that is to be compiled", got=got)
     file = "<stdin>" if options.file == "-" else options.file
     try:
         text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
@@ -47,17 +55,20 @@ def main(arguments: Sequence[str]) -> int:
     return 1
 
 
-def _check_model(options: argparse.Namespace) -> int:
+def _check_model(options: argparse.Namespace, text: str = "") -> int:
     """A model, compiled, under the checker: the IR on memrefs with each buffer where the plan has put it."""
-    from hotdesk.cli.inputs import add_inputs, ready
-
     expected = "a program on memrefs in MLIR: a model is checked as it is compiled"
     require_unused(parser(), options, _OF_MEMREFS, options.file, expected)
-    inputs = argparse.ArgumentParser()
-    add_inputs(inputs)
-    given = inputs.parse_args(["--seed", str(options.seed)])
-    made = ready(argparse.Namespace(**vars(given), model=options.file))
-    return _tell(made.program.check(*made.args, **made.kwargs), Input.of(options.file, ""), options.quiet)
+    is_random = states_its_types(options.file) or options.file == "-"
+    if not is_random:
+        require_unused(parser(), options, ("function",), options.file, "a program in MLIR")
+    sizes: list[int] | dict[str, int] = options.sizes or {}
+    if isinstance(sizes, list):
+        expected = "sizes by their names: numbers alone are for programs on memrefs"
+        raise UsageError("option '--sizes'", expected=expected, got=",".join(map(str, sizes)))
+    given = {**vars(options), "model": options.file, "entry": options.function, "sizes": sizes}
+    made = ready(argparse.Namespace(**given, inputs=None, random_inputs=is_random), text)
+    return _tell(made.program.check(*made.args, **made.kwargs), Input.of(options.file, text), options.quiet)
 
 
 def _check(options: argparse.Namespace, source: Input, text: str) -> int:
@@ -79,6 +90,9 @@ def _check(options: argparse.Namespace, source: Input, text: str) -> int:
                 for found in error.error_diagnostics:
                     _show(source, source.of_mlir(found))
                 return 1
+            if _is_on_tensors(module):
+                return _check_model(options, text)
+            _require_memrefs(options)
             report = check_module(
                 module,
                 options.function,
@@ -87,10 +101,26 @@ def _check(options: argparse.Namespace, source: Input, text: str) -> int:
                 read_only=options.read_only_arguments,
                 settings=settings,
             )
+    except UsageError:
+        raise
     except HotdeskError as error:
         _show(source, source.of_error(error))
         return 1
     return _tell(report, source, options.quiet)
+
+
+def _is_on_tensors(module: ir.Module) -> bool:
+    """Whether a function takes or returns tensors: nobody has said yet where in memory they are."""
+    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
+    types: list[ir.FunctionType] = [cast(Any, op.attributes["function_type"]).value for op in functions]
+    return any(is_tensor(each) for function in types for each in (*function.inputs, *function.results))
+
+
+def _require_memrefs(options: argparse.Namespace) -> None:
+    """Raises UsageError for options of models."""
+    require_unused(parser(), options, _OF_MODELS, options.file, "a model: a program on memrefs is checked as it stands")
+    if isinstance(options.sizes, dict):
+        raise UsageError("option '--sizes'", expected="numbers, such as 8,3: names are for models", got="names")
 
 
 def _tell(report: CheckReport, source: Input, quiet: bool) -> int:
@@ -113,7 +143,9 @@ def _show(source: Input, diagnostic: Diagnostic) -> None:
     print(source.show(diagnostic), file=sys.stderr)
 
 
-def _sizes(text: str) -> list[int]:
+def _sizes(text: str) -> list[int] | dict[str, int]:
+    if "=" in text:
+        return sizes_of(text)
     try:
         return [int(part) for part in text.split(",") if part.strip()]
     except ValueError:
@@ -140,7 +172,7 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         metavar="N,N,…",
         help="integers among the arguments, and their dynamic sizes where these do not follow from others, in order; "
-        "--sizes=-3 where the first one is negative",
+        "--sizes=-3 where the first one is negative; of a model by name, such as batch=2",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="for the random values of the arguments (0)")
     parser.add_argument(
@@ -164,5 +196,6 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--load-models", action="append", default=[], metavar="FILE", help="a Python file with models of ops"
     )
+    add_ways(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing of a program without faults")
     return parser

@@ -31,6 +31,8 @@ def main(arguments: Sequence[str]) -> int:
         expected = "a second model or report, or an option of the second, such as --order-of-second peak"
         raise UsageError("arguments of diff", expected=expected, got="one model")
     second = options.second or options.model
+    if options.model == second == "-":
+        raise UsageError("arguments of diff", expected="one model from stdin", got="two: it can be read once")
     names = _names(options.model, second, other)
     before = _reported(options, options.model, {})
     found = diff(before, _reported(options, second, other), names)
@@ -59,9 +61,8 @@ def _reported(options: argparse.Namespace, model: str, other: dict[str, str]) ->
     """The report of one side: options for models are no concern of a saved report beside one."""
     given = {**vars(options), "model": model, **other}
     if is_saved(model) and not (is_saved(options.model) and is_saved(options.second or options.model)):
-        given.update(
-            dict.fromkeys(("entry", "order", "budget", "inputs"), None), random_inputs=False, sizes={}, **other
-        )
+        given.update(dict.fromkeys(("entry", "order", "budget", "inputs"), None), random_inputs=False)
+        given.update(sizes={}, dim={}, **other)
     return reported(argparse.Namespace(**given))[0]
 
 

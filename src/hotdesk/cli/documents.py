@@ -37,7 +37,7 @@ def reported(options: argparse.Namespace) -> tuple[Document, Ready | None]:
         HotdeskError: the model does not compile, the file is no report, or options do not go with it (UsageError).
     """
     if is_saved(options.model):
-        for name in ("entry", "random_inputs", "sizes", "inputs", "order", "budget"):
+        for name in ("entry", "random_inputs", "sizes", "inputs", "order", "budget", "dim"):
             if getattr(options, name):
                 option = f"option '--{name.replace('_', '-')}'"
                 raise UsageError(option, expected="a model", got=f"{options.model}, a report that was saved")

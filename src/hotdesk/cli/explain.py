@@ -36,7 +36,7 @@ from hotdesk.passes.textual import parse_pipeline
 
 PIPELINE = "builtin.module(hotdesk-one-shot-bufferize)"
 _NEAR = 3
-_OF_MODELS = ("entry", "order", "budget", "random_inputs", "seed", "sizes", "inputs")
+_OF_MODELS = ("entry", "order", "budget", "dim", "random_inputs", "seed", "sizes", "inputs")
 _OF_IR = ("function", "pass_pipeline", "allow_unregistered_dialect", "load_models")
 """Options for models, and for IR in text."""
 

@@ -1,7 +1,7 @@
 """`hotdesk export-c`: writes a model of fixed sizes as C: a header, sources, kernels of a target, weights and a CMake file.
 
     hotdesk export-c my_model.py:build -o exported --name net
-    hotdesk export-c model.onnx --sizes batch=1 -o exported --target aarch64
+    hotdesk export-c model.onnx --dim batch=1 -o exported --target aarch64
 
 Prints the files with their bytes, and the bytes of the arena. docs/export-c.md describes the files.
 """
@@ -12,17 +12,16 @@ import argparse
 from collections.abc import Sequence
 
 from hotdesk.cli.exits import UsageError, usage
-from hotdesk.cli.inputs import add_compiling, compiled, require_sizes, sizes_of
+from hotdesk.cli.inputs import add_compiling, compiled, named_sizes, spelled_dims
 from hotdesk.cli.models import FORMS
 from hotdesk.cli.parsers import parser_of
 from hotdesk.cli.progress import shown_progress
-from hotdesk.errors import OptionError
 from hotdesk.runtime.code.targets import TARGETS
 from hotdesk.runtime.program import Program
 
 EXAMPLES = (
     "hotdesk export-c my_model.py:build -o exported --name net",
-    "hotdesk export-c model.onnx --sizes batch=1 -o exported --target aarch64",
+    "hotdesk export-c model.onnx --dim batch=1 -o exported --target aarch64",
 )
 
 
@@ -44,19 +43,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _compiled(options: argparse.Namespace) -> Program:
-    """The model, compiled for the sizes of its examples, or those that are given. Raises UsageError where one is missing."""
-    if not options.model.endswith(".onnx"):
-        if options.sizes:
-            expected = "an ONNX model: others have the sizes of their examples, or of their types"
-            raise UsageError("option '--sizes'", expected=expected, got=options.model)
-        return compiled(options)
-    try:
-        program = compiled(options, options.sizes)
-    except OptionError as error:
-        if error.what != "argument 'dynamic_shapes'":
-            raise
-        raise UsageError("option '--sizes'", expected=error.expected, got=error.got) from error
-    require_sizes(program.inputs, {})
+    """The model, compiled. Raises UsageError where a size is left open that an ONNX model names."""
+    program = compiled(options)
+    if options.model.endswith(".onnx"):
+        left = named_sizes(program.inputs)
+        if left:
+            hint = f"Write --dim {spelled_dims({**options.dim, **dict.fromkeys(left, 1)})}."
+            expected = f"a number for each of {', '.join(left)}"
+            raise UsageError("option '--dim'", expected=expected, got="sizes that vary", hint=hint)
     return program
 
 
@@ -76,8 +70,5 @@ def parser() -> argparse.ArgumentParser:
         "--target", choices=tuple(TARGETS), default="x86-64", help="what kernels are generated for (x86-64)"
     )
     made.add_argument("--name", default="model", help="what files and functions begin with (model)")
-    made.add_argument(
-        "--sizes", type=sizes_of, default={}, metavar="NAME=N,…", help="sizes that an ONNX model names, such as batch=1"
-    )
     add_compiling(made)
     return made

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,20 +69,34 @@ def add_random(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_dims(parser: argparse.ArgumentParser) -> None:
+    """Adds what fixes or bounds the sizes that an ONNX model names."""
+    text = "sizes that an ONNX model names, as it is compiled: fixed, such as batch=8, or in a range, batch=1:64"
+    parser.add_argument("--dim", type=dims_of, default={}, metavar="NAME=N,…", help=text)
+
+
 def add_compiling(parser: argparse.ArgumentParser) -> None:
     """Adds what says how the model is compiled."""
+    parser.add_argument(
+        "--entry", metavar="NAME", help="the function of a program in MLIR: the only public one, or main"
+    )
+    add_ways(parser)
+
+
+def add_ways(parser: argparse.ArgumentParser) -> None:
+    """Adds what is the same for models of every kind."""
     add = parser.add_argument
-    add("--entry", metavar="NAME", help="the function of a program in MLIR: the only public one, or main")
     add("--order", choices=("given", "peak"), help="peak looks for an order of operations with a lower peak")
     add(
         "--budget",
         metavar="SIZE",
         help="bytes that a call may take, such as 24MiB; the cheapest way to fit is looked for",
     )
+    add_dims(parser)
 
 
-def ready(options: argparse.Namespace) -> Ready:
-    """The model of a command line, compiled, with its arguments.
+def ready(options: argparse.Namespace, text: str = "") -> Ready:
+    """The model of a command line, compiled, with its arguments. `text` is the program of stdin, if it was read already.
 
     A PyTorch model is called with its examples, a program in MLIR or an ONNX model with what is given, or with random values.
 
@@ -90,17 +105,17 @@ def ready(options: argparse.Namespace) -> Ready:
         OSError: a file cannot be read.
     """
     with shown_progress():
-        return _ready(options)
+        return _ready(options, text)
 
 
-def _ready(options: argparse.Namespace) -> Ready:
+def _ready(options: argparse.Namespace, text: str) -> Ready:
     if _is_pytorch(options.model):
         for name in ("random_inputs", "sizes", "inputs"):
-            _refuse(options, name)
+            refuse_given(options, name)
         return _with_examples(options)
     if options.inputs and (options.random_inputs or options.sizes):
         raise UsageError("option '--inputs'", expected="files and numbers, or --random-inputs with --sizes", got="both")
-    program = compiled(options)
+    program = compiled(options, text)
     if options.inputs:
         return Ready(program, tuple(map(_value, options.inputs)), {})
     if program.inputs and not (options.random_inputs or options.sizes):
@@ -109,8 +124,8 @@ def _ready(options: argparse.Namespace) -> Ready:
     return Ready(program, random_arguments(program.inputs, options.sizes, options.seed), {})
 
 
-def compiled(options: argparse.Namespace, sizes: Mapping[str, int] | None = None) -> Program:
-    """The model of a command line, compiled. `sizes` fixes those that an ONNX model names.
+def compiled(options: argparse.Namespace, text: str = "") -> Program:
+    """The model of a command line, compiled. `text` is the program of stdin, if it was read already.
 
     Raises:
         HotdeskError: the model does not compile, or options do not go with it.
@@ -122,11 +137,29 @@ def compiled(options: argparse.Namespace, sizes: Mapping[str, int] | None = None
         return _with_examples(options).program
     if options.model.endswith(".hotdesk"):
         return _saved(options)
-    model = sys.stdin.read() if options.model == "-" else options.model
-    with usage("entry", "order", "budget"):
-        return compile(
-            model, dynamic_shapes=sizes or None, entry=options.entry, order=options.order, budget=options.budget
-        )
+    dims = given_dims(options)
+    model = (text or sys.stdin.read()) if options.model == "-" else options.model
+    with usage("entry", "order", "budget"), dims_by_option():
+        return compile(model, dynamic_shapes=dims, entry=options.entry, order=options.order, budget=options.budget)
+
+
+def given_dims(options: argparse.Namespace) -> Mapping[str, Any] | None:
+    """The sizes that --dim fixes or bounds, as `hotdesk.compile` takes them. Raises UsageError for what names none."""
+    if options.dim and not options.model.endswith(".onnx"):
+        expected = "an ONNX model: others have the sizes of their examples, or of their types"
+        raise UsageError("option '--dim'", expected=expected, got=options.model)
+    return options.dim or None
+
+
+@contextmanager
+def dims_by_option() -> Generator[None]:
+    """What is refused of `dynamic_shapes` inside the `with` is said of --dim."""
+    try:
+        yield
+    except OptionError as error:
+        if error.what != "argument 'dynamic_shapes'":
+            raise
+        raise UsageError("option '--dim'", expected=error.expected, got=error.got) from error
 
 
 def _is_pytorch(model: str) -> bool:
@@ -137,7 +170,8 @@ def _with_examples(options: argparse.Namespace) -> Ready:
     """A PyTorch model, compiled, with the examples that it has."""
     from hotdesk.api import compile
 
-    _refuse(options, "entry")
+    refuse_given(options, "entry")
+    given_dims(options)
     given = read_model(options.model)
     with usage("order", "budget"):
         program = compile(given.model, given.args, given.kwargs, order=options.order, budget=options.budget)
@@ -148,7 +182,7 @@ def _saved(options: argparse.Namespace) -> Program:
     """A program that was saved: how it is compiled was said then."""
     from hotdesk.artifacts.loading import load
 
-    for name in ("entry", "order", "budget"):
+    for name in ("entry", "order", "budget", "dim"):
         if getattr(options, name):
             raise UsageError(
                 f"option '--{name}'", expected="a model", got=f"{options.model}, which is compiled already"
@@ -186,6 +220,12 @@ def require_sizes(inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> dic
         expected = f"a value for each of {', '.join(names)}" if names else "none: all sizes are fixed"
         raise UsageError("option '--sizes'", expected=expected, got=got, hint=_spelled(names))
     return {names[name]: value for name, value in sizes.items()}
+
+
+def named_sizes(inputs: Sequence[TensorSpec]) -> list[str]:
+    """The names of sizes in the inputs of an ONNX model: those that it has a name for."""
+    symbols = {name for spec in inputs for size in spec.shape for name in symbols_of(size)}
+    return sorted(name for name in symbols if _DERIVED.fullmatch(name) is None)
 
 
 def _spelled(names: Mapping[str, str]) -> str | None:
@@ -242,7 +282,25 @@ def sizes_of(text: str) -> dict[str, int]:
     return sizes
 
 
-def _refuse(options: argparse.Namespace, name: str) -> None:
+def dims_of(text: str) -> dict[str, int | tuple[int, int]]:
+    """Sizes by name on a command line, each a number or a range, such as batch=8,seq=1:128."""
+    dims: dict[str, int | tuple[int, int]] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, value = part.partition("=")
+        low, colon, high = value.partition(":")
+        if not low.isdecimal() or (colon and not (high.isdecimal() and int(low) <= int(high))):
+            raise argparse.ArgumentTypeError(f"expected sizes such as batch=8,seq=1:128, got '{text}'")
+        dims[name.strip()] = (int(low), int(high)) if colon else int(low)
+    return dims
+
+
+def spelled_dims(dims: Mapping[str, int | tuple[int, int]]) -> str:
+    """Sizes by name as --dim has them."""
+    return ",".join(f"{n}={d}" if isinstance(d, int) else f"{n}={d[0]}:{d[1]}" for n, d in dims.items())
+
+
+def refuse_given(options: argparse.Namespace, name: str) -> None:
+    """Raises UsageError where an option is given that a PyTorch model does not take."""
     if getattr(options, name):
-        option = f"option '--{name.replace('_', '-')}'"
-        raise UsageError(option, expected="a program in MLIR: a PyTorch model has its examples", got=options.model)
+        expected = "a program in MLIR or an ONNX model: a PyTorch model has its examples"
+        raise UsageError(f"option '--{name.replace('_', '-')}'", expected=expected, got=options.model)

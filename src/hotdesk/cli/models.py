@@ -79,6 +79,8 @@ def _named(source: str, name: str) -> Any:
 
 def _module(source: str) -> ModuleType:
     if not source.endswith(".py"):
+        if Path(source).is_file():
+            raise _refused(source, "a file that is none of these, nor FILE.mlir, FILE.onnx or FILE.hotdesk")
         sys.path.insert(0, "")  # modules beside where the command is given, as with `python -m`
         try:
             return import_module(source)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from hotdesk.cli.amounts import bytes_of, seconds_of
 from hotdesk.cli.exits import require_unused
+from hotdesk.cli.inputs import add_compiling, add_random
 from hotdesk.cli.parsers import parser_of
 from hotdesk.cli.progress import shown_progress
 from hotdesk.errors import HotdeskError, PlanError
@@ -50,20 +51,22 @@ def main(arguments: Sequence[str]) -> int:
 
 def _problem(options: argparse.Namespace) -> Problem:
     """The buffers of a file, or those that a model has in its arena."""
-    if options.file.endswith((".pt2", ".onnx", ".mlir", ".py", ".json")) or ".py:" in options.file:
+    if (
+        options.file.endswith((".pt2", ".onnx", ".mlir", ".mlirbc", ".py", ".json", ".hotdesk"))
+        or ".py:" in options.file
+    ):
         expected = "a file of buffers: those of a model are aligned and in one arena"
         require_unused(parser(), options, ("alignment", "pin", "pool"), options.file, expected)
-        return _of_model(options.file)
+        return _of_model(options)
+    require_unused(parser(), options, _OF_MODELS, options.file, "a model: buffers in a file have their bytes")
     text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
     return read_csv(text, alignment=options.alignment, pin=options.pin, pools=options.pool)
 
 
-def _of_model(model: str) -> Problem:
-    from hotdesk.cli.documents import add_reported, reported
+def _of_model(options: argparse.Namespace) -> Problem:
+    from hotdesk.cli.documents import reported
 
-    parser = argparse.ArgumentParser()
-    add_reported(parser)
-    made, _ = reported(parser.parse_args([model]))
+    made, _ = reported(argparse.Namespace(**vars(options), model=options.file, random_inputs=False, inputs=None))
     in_arena = [each for each in made.buffers if each.where == "arena"]
     return Problem(tuple(Buffer(each.name, each.lower, each.upper, each.bytes, ALIGNMENT) for each in in_arena))
 
@@ -106,6 +109,9 @@ def _pool(text: str) -> Pool:
     return Pool(name, bytes_of(size), ((-sys.maxsize, sys.maxsize),), int(cost or 0))
 
 
+_OF_MODELS = ("entry", "order", "budget", "dim", "seed", "sizes")
+"""Options for models."""
+
 EXAMPLES = ("hotdesk plan problem.csv --capacity 1MiB", "hotdesk plan my_model.py:build")
 
 
@@ -139,4 +145,6 @@ def parser() -> argparse.ArgumentParser:
         help="memory beside the arena; where it has a cost a byte, it is used as little as --capacity allows",
     )
     parser.add_argument("--pin", action="store_true", help="keep the offsets that the file states")
+    add_compiling(parser)
+    add_random(parser)
     return parser

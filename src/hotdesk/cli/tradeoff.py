@@ -2,6 +2,7 @@
 
     hotdesk tradeoff my_model.py:build
     hotdesk tradeoff in.mlir --budgets 24MiB,12MiB --html tradeoff.html
+    hotdesk tradeoff model.onnx --dim batch=8
 
 Prints a table of the ways, each with the command line that gives it. Searches are kept in the cache on disk: an interrupted one
 goes on where it was. Exit codes: 0; 1 for any error; 2 for a wrong command line.
@@ -19,7 +20,16 @@ from hotdesk.beside import OTHERS
 from hotdesk.cli.amounts import bytes_of, count_of, seconds_of
 from hotdesk.cli.exits import UsageError, usage
 from hotdesk.cli.formats import Formats, add_formats
-from hotdesk.cli.inputs import add_model_alone, add_random, random_arguments
+from hotdesk.cli.inputs import (
+    add_dims,
+    add_model_alone,
+    add_random,
+    dims_by_option,
+    given_dims,
+    random_arguments,
+    refuse_given,
+    spelled_dims,
+)
 from hotdesk.cli.models import read_model, states_its_types
 from hotdesk.cli.parsers import parser_of
 from hotdesk.cli.progress import shown_progress
@@ -45,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
             "progress": progress,
         }
         if states_its_types(options.model) or options.model == "-":
-            with usage("entry"):
+            with usage("entry"), dims_by_option():
                 made = _of_file(options, settings)
         else:
             made = _of_pytorch(options, settings)
@@ -59,12 +69,15 @@ def _of_file(options: argparse.Namespace, settings: dict[str, Any]) -> Tradeoff:
     if options.model.endswith(".hotdesk"):
         got = f"{options.model}, which is compiled already"
         raise UsageError("model", expected="one that can be compiled in several ways", got=got)
+    dims = given_dims(options)
     model = sys.stdin.read() if options.model == "-" else options.model
     sizes = ",".join(f"{name}={size}" for name, size in options.sizes.items())
-    given = {"entry": options.entry, "sizes": sizes, "random-inputs": not sizes}
+    given = {"entry": options.entry, "dim": spelled_dims(options.dim)}
+    given |= {"sizes": sizes, "random-inputs": not sizes, "seed": options.seed}
     return tradeoff(
         model,
         lambda inputs: random_arguments(inputs, options.sizes, options.seed),
+        dynamic_shapes=dims,
         entry=options.entry,
         command=command_line("run", options.model, given),
         **settings,
@@ -72,10 +85,8 @@ def _of_file(options: argparse.Namespace, settings: dict[str, Any]) -> Tradeoff:
 
 
 def _of_pytorch(options: argparse.Namespace, settings: dict[str, Any]) -> Tradeoff:
-    for name in ("entry", "sizes"):
-        if getattr(options, name):
-            expected = "a program in MLIR or an ONNX model: a PyTorch model has its examples"
-            raise UsageError(f"option '--{name}'", expected=expected, got=options.model)
+    for name in ("entry", "dim", "sizes"):
+        refuse_given(options, name)
     given = read_model(options.model)
     command = command_line("run", options.model, {})
     return tradeoff(given.model, given.args, given.kwargs, command=command, **settings)
@@ -102,6 +113,7 @@ def _others(text: str) -> list[str]:
 def parser() -> argparse.ArgumentParser:
     made = parser_of("tradeoff", "Draws bytes against milliseconds and against work done twice.", EXAMPLES)
     add_model_alone(made)
+    add_dims(made)
     add_random(made)
     add = made.add_argument
     add("--entry", metavar="NAME", help="the function of a program in MLIR: the only public one, or main")

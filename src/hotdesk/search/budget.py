@@ -277,7 +277,7 @@ class WithinBudget:
                 "option 'budget'",
                 expected=f"a greatest value for the size '{name}'",
                 got="none: it may be any number",
-                hint=f'Declare one, as in `torch.export.Dim("{name}", max=64)`.',
+                hint=_how_to_bound(name),
             )
         return high
 
@@ -289,6 +289,13 @@ class WithinBudget:
         again, more = after[0] - before[0], after[1] - before[1]
         log.decisions.extend(_spent(decisions, more, again, now.peak - found.peak))
         return found
+
+
+def _how_to_bound(name: str) -> str:
+    """How a size gets a greatest value: in PyTorch or ONNX by its name, in MLIR, which has none, where the function is."""
+    if not name.isidentifier():
+        return "Declare one by `hotdesk.bounds` of the function; in ONNX, give the dimension a name."
+    return f'Declare one: `torch.export.Dim("{name}", max=64)`; for ONNX `dynamic_shapes` or `--dim {name}=1:64`.'
 
 
 def _counts(candidate: SplitCandidate) -> list[int]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hotdesk.cli.check import main
+from hotdesk.cli.exits import UsageError
 
 RACE = """func.func @main() {
   %c0 = arith.constant 0 : index
@@ -80,7 +81,7 @@ def test_stack_memory_says_when_it_was_left(
     assert "freed by" not in said
 
 
-@pytest.mark.parametrize("kind", ["memref<*xf32>", "tensor<4xf32>", "vector<4xf32>", "complex<f32>"])
+@pytest.mark.parametrize("kind", ["memref<*xf32>", "vector<4xf32>", "complex<f32>"])
 def test_an_argument_that_nobody_can_give_is_bad_input(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -202,3 +203,33 @@ def test_a_size_that_follows_may_not_be_negative(tmp_path: Path, capsys: pytest.
     assert run(text, tmp_path)[0] == 1
     assert "argument 1: expected sizes of memref<?xf32>, 0 or more, got -4" in capsys.readouterr().err
     assert run(text, tmp_path, "--sizes=8")[0] == 0
+
+
+def test_a_program_on_tensors_is_compiled_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = """func.func @twice(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = arith.addf %x, %x : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+"""
+    assert run(text, tmp_path, "--sizes", "x[0]=5", "--function", "twice")[0] == 0
+    assert "no faults" in capsys.readouterr().out
+    for given, told in (
+        (["--sizes", "5"], "option '--sizes': expected sizes by their names"),
+        (["--sizes", "y=5"], "Write --sizes x[0]=5."),
+        (["--no-leaks"], "option '--no-leaks': expected a program on memrefs"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            run(text, tmp_path, *given)
+        assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("option", [["--dim", "n=3"], ["--sizes", "n=3"], ["--budget", "1kB"]])
+def test_options_of_models_are_refused_for_memrefs(option: list[str], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"option '{option[0]}': expected"):
+        run(STACK, tmp_path, *option)
+
+
+@pytest.mark.parametrize("name", ["program.hotdesk", "report.json"])
+def test_what_holds_no_ir_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=f"expected MLIR, or a model that is to be compiled, got {name}"):
+        main([name])

@@ -76,10 +76,10 @@ def test_an_exported_program_for_another_processor() -> None:
 
 
 def test_an_onnx_model_of_given_sizes(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export-c", "in.onnx", "-o", "out", "--sizes", "batch=1"]) == 2
-    assert "option '--sizes': expected a value for each of n, got no n. Write --sizes n=5." in capsys.readouterr().err
+    assert main(["export-c", "in.onnx", "-o", "out", "--dim", "batch=1"]) == 2
+    assert "expected a number for each of n, got sizes that vary. Write --dim batch=1,n=1." in capsys.readouterr().err
     assert not Path("out").exists()
-    assert main(["export-c", "in.onnx", "-o", "out", "--sizes", "batch=1,n=3"]) == 0
+    assert main(["export-c", "in.onnx", "-o", "out", "--dim", "batch=1,n=3"]) == 0
     assert _run("model", np.arange(3)) == [0, 2, 4]
 
 
@@ -95,9 +95,9 @@ def test_a_program_in_mlir(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (["missing.py"], "expected FILE.pt2, FILE.py[:NAME]"),
         (["missing.mlir"], "missing.mlir"),
-        (["exported_model.py", "--sizes", "n=3"], "option '--sizes': expected an ONNX model"),
+        (["exported_model.py", "--dim", "n=3"], "option '--dim': expected an ONNX model"),
         (["exported_model.py", "--entry", "scaled"], "option '--entry': expected a program in MLIR"),
-        (["in.onnx", "--sizes", "rows=3"], "option '--sizes': expected names of sizes: batch, n, got 'rows'"),
+        (["in.onnx", "--dim", "rows=3"], "option '--dim': expected names of sizes: batch, n, got 'rows'"),
         (["in.mlir", "--entry", "other"], "got sizes that vary"),
         (["exported_model.py", "--name", "a-b"], "option 'name': expected a name in C"),
         (["exported_model.py", "--name", "main"], "option 'name': expected a name in C, but none of ALL_BUILD"),

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import jsonschema
+import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from hotdesk.cli.main import main
 
@@ -22,6 +26,7 @@ def build():
     torch.manual_seed(0)
     return torch.nn.Sequential(torch.nn.Linear(16, 256), torch.nn.GELU(), torch.nn.Linear(256, 16)).eval(), (torch.ones(64, 16),)
 """
+WEIGHTS = {"wide": (16, 256), "narrow": (256, 16)}
 PROGRAM = """func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   %0 = linalg.exp ins(%x : tensor<?xf32>) outs(%x : tensor<?xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
@@ -63,6 +68,32 @@ def test_a_command_line_of_the_table_does_what_it_says(capsys: pytest.CaptureFix
     assert program == "hotdesk"
     assert main(command) == 0
     assert f"({point['peak']:,}): arena and outputs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("sizes", [["--dim", "batch=64"], ["--dim", "batch=1:64", "--sizes", "batch=64"]])
+def test_a_command_line_for_an_onnx_model_with_a_named_size(
+    sizes: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = [numpy_helper.from_array(np.ones(shape, np.float32), name) for name, shape in WEIGHTS.items()]
+    nodes = [
+        helper.make_node("MatMul", ["x", "wide"], ["h"]),
+        helper.make_node("Relu", ["h"], ["r"]),
+        helper.make_node("MatMul", ["r", "narrow"], ["y"]),
+    ]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 16]) for name in "xy"]
+    graph = helper.make_graph(nodes, "net", values[:1], values[1:], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10), "net.onnx")
+    assert main(["tradeoff", "net.onnx", "--most", "1", "--seconds", "0"]) == 1
+    assert "`--dim batch=1:64`" in capsys.readouterr().err
+    assert main(["tradeoff", "net.onnx", *sizes, "--most", "1", "--seconds", "0.01", "--beside", "none", "--json"]) == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    assert len(points) == 2 if len(sizes) == 2 else 1
+    for point in points:
+        program, *command = shlex.split(point["how"])
+        assert program == "hotdesk"
+        assert main(command) == 0
+        told = capsys.readouterr().out
+        assert f"{point['peak']:,}" in told.partition("peak ")[2].partition("\n")[0]
 
 
 def test_mlir_with_random_arguments(capsys: pytest.CaptureFixture[str]) -> None:
