@@ -24,6 +24,7 @@ from benchmarks.planner_cases.peer import MOST, best_fit
 from benchmarks.planner_cases.problems import CAPACITY, minimalloc, random_problem, traces
 from benchmarks.planner_cases.shapes import POOLS, Shapes
 from benchmarks.planner_cases.shapes import measure as measure_shapes
+from benchmarks.planner_cases.without import Worse, problems, worse_without
 from benchmarks.results import surroundings
 from hotdesk.planning import Buffer, Plan, Problem, check, plan
 from hotdesk.planning.problem.bounds import certificate, spelled
@@ -53,6 +54,9 @@ PARTS = (
 SHAPES = "shapes"
 """The part that plans for sizes of calls, `planner_cases/shapes.py`."""
 
+WITHOUT = "without"
+"""The part that leaves one strategy out at a time, `planner_cases/without.py`."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
@@ -73,6 +77,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if shapes is not None:
         shapes += [measure_shapes(pools) for pools in POOLS]
         path.write_text(render(around, rows, [each.name for each in chosen], shapes))
+    if options.only in (None, WITHOUT):
+        worse: list[Worse] = []
+        for each in worse_without(problems()):
+            worse.append(each)
+            console.print(WITHOUT, each, markup=False, soft_wrap=True)
+        path.write_text(render(around, rows, [each.name for each in chosen], shapes, worse))
     console.print(path.read_text(), markup=False)
     console.print(f"wrote {path}", soft_wrap=True)
     return 0
@@ -110,7 +120,7 @@ def _warm_up() -> None:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=[*(part.name for part in PARTS), SHAPES], help="one part")
+    parser.add_argument("--only", choices=[*(part.name for part in PARTS), SHAPES, WITHOUT], help="one part")
     return parser.parse_args(arguments)
 
 

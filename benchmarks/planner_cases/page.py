@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks.planner_cases.problems import CAPACITY, MINIMALLOC_SECONDS
 from benchmarks.planner_cases.shapes import COUNT, Shapes, bar
+from benchmarks.planner_cases.without import ALL_GREEDY, EJECTIONS, PASSES, Worse
 from hotdesk.planning import Plan
 
 NONE = "–"
@@ -32,6 +33,14 @@ TITLES = {
 
 SHAPES_TITLE = f"New shapes of programs with {COUNT} buffers"
 SHAPE_COLUMNS = ("pools", "shapes", "median ms", "p99 ms", "most ms", "above the bound", "at most")
+
+WITHOUT_TITLE = "What each strategy is for"
+WITHOUT_COLUMNS = ("without", "problem", "arena with all", "arena without it", "larger by")
+WITHOUT_TEXT = f"""\
+The problem that suffers most, among traces, MiniMalloc's instances and random problems, where a strategy is left out: of the
+portfolio; for `dive` and `cp-sat` of `exact`, asked for MiniMalloc's capacity; for what is tried only where there is time, of
+{EJECTIONS:,} placements or {PASSES} passes behind the portfolio. `{ALL_GREEDY}` leaves out all greedy orders at once.
+"""
 
 DEFINITIONS = """\
 Bytes. Every plan was checked by `hotdesk.planning.check`.
@@ -78,7 +87,11 @@ class Row:
 
 
 def render(
-    around: Mapping[str, Any], rows: Sequence[Row], parts: Sequence[str], shapes: Sequence[Shapes] | None = None
+    around: Mapping[str, Any],
+    rows: Sequence[Row],
+    parts: Sequence[str],
+    shapes: Sequence[Shapes] | None = None,
+    worse: Sequence[Worse] = (),
 ) -> str:
     """The page; parts without rows, and instances that are missing, are named. `shapes` are None where they are no part of it."""
     versions = ", ".join(f"{name} {around['versions'][name]}" for name in ("python", "torch-mlir", "numpy"))
@@ -93,8 +106,17 @@ def render(
         tables.append(_rows(SHAPES_TITLE, SHAPE_COLUMNS, [row.cells() for row in shapes]))
     elif shapes is not None:
         lines.append(f"{SHAPES_TITLE}: not measured")
+    if worse:
+        tables.append(_rows(WITHOUT_TITLE, WITHOUT_COLUMNS, _most_suffering(worse)) + f"\n{WITHOUT_TEXT}")
     verdicts = "\n".join(f"- {line}" for line in lines)
     return "\n".join([head + f"## Bars\n\n{verdicts}\n", *tables])
+
+
+def _most_suffering(worse: Sequence[Worse]) -> list[tuple[str, ...]]:
+    """For each strategy, in the order given, the row that grows most."""
+    names = dict.fromkeys(each.strategy for each in worse)
+    most = (max((each for each in worse if each.strategy == name), key=lambda each: each.share) for name in names)
+    return [(f"`{w.strategy}`", w.problem, f"{w.arena:,}", f"{w.larger:,}", f"{w.share:.2%}") for w in most]
 
 
 def bars(part: str, rows: Sequence[Row]) -> list[str]:

@@ -11,9 +11,12 @@ from benchmarks.planner_cases.page import COLUMNS, Row, bars, render
 from benchmarks.planner_cases.peer import best_fit
 from benchmarks.planner_cases.problems import minimalloc, random_problem
 from benchmarks.planner_cases.shapes import POOLS, SAMPLES, Family, Shapes, bar, measure
+from benchmarks.planner_cases.without import ALL_GREEDY, Worse, worse_without
 from hotdesk.planning import Buffer, Problem, check, plan
 
 CHAIN = Problem((Buffer("a", 0, 2, 100), Buffer("b", 1, 3, 100), Buffer("nothing", 0, 9, 0), Buffer("c", 2, 4, 100)))
+
+VERSIONS = dict.fromkeys(("python", "torch-mlir", "numpy"), 1)
 
 
 def row(part: str, name: str, arena: int, seconds: float = 0.1) -> Row:
@@ -75,7 +78,7 @@ def test_the_page_has_a_line_for_each_problem() -> None:
         "date": "today",
         "machine": "here",
         "load": 1.0,
-        "versions": dict.fromkeys(("python", "torch-mlir", "numpy"), 1),
+        "versions": VERSIONS,
     }
     text = render(around, [row("random", "100", 256)], ["random", "traces"])
     assert f"| {' | '.join(COLUMNS)} |" in text
@@ -92,7 +95,7 @@ def test_new_shapes_are_measured_and_listed() -> None:
         "date": "today",
         "machine": "here",
         "load": 1.0,
-        "versions": dict.fromkeys(("python", "torch-mlir", "numpy"), 1),
+        "versions": VERSIONS,
     }
     text = render(around, [], [], [Shapes(1, (0.002, 0.004), (1.0, 1.02))])
     assert "| 1 | 2 | 3.00 | 4.00 | 4.00 | 1.00% | 2.00% |" in text
@@ -113,6 +116,7 @@ def test_a_run_writes_the_table_of_new_shapes(
     monkeypatch.setattr(planner, "PARTS", (planner.Part("random", lambda: iter([("chain", CHAIN)])),))
     monkeypatch.setattr(planner, "_warm_up", lambda: None)
     monkeypatch.setattr(planner, "measure_shapes", measured)
+    monkeypatch.setattr(planner, "problems", lambda: {"chain": CHAIN})
     assert planner.main(arguments) == 0
     text = (tmp_path / place / "benchmarks" / "PLANNER.md").read_text()
     assert "- **met**: 6 new shapes of 200 buffers: all under 5 ms" in text
@@ -139,3 +143,21 @@ def test_an_interrupted_run_says_that_new_shapes_were_not_measured(
 def test_families_of_programs_repeat() -> None:
     assert Family.random(1, 2) == Family.random(1, 2) != Family.random(2, 2)
     assert [len(Family.random(1, 2).problem(*at).pools) for at in SAMPLES] == [2, 2, 2]
+
+
+def test_what_suffers_without_a_strategy() -> None:
+    """The local search alone gets this problem to its bound; nothing is left out for good."""
+    problem = random_problem(1_000)
+    before = plan(problem)
+    (found,) = worse_without({"random": problem})
+    assert (found.strategy, found.problem, found.arena) == ("search", "random", before.arena)
+    assert found.larger == plan(problem, effort=0).arena > before.arena
+    assert plan(problem) == before
+
+
+def test_the_page_names_what_suffers_most() -> None:
+    worse = [Worse("search", "a", 100, 101), Worse("search", "b", 100, 150), Worse(ALL_GREEDY, "c", 100, 120)]
+    page = render({"date": "", "machine": "", "load": 0, "versions": VERSIONS}, [], [], None, worse)
+    assert "| `search` | b | 100 | 150 | 50.00% |" in page
+    assert "| `greedy/…` | c | 100 | 120 | 20.00% |" in page
+    assert "| a |" not in page

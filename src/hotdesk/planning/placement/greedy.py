@@ -111,8 +111,6 @@ def shelf(room: int) -> Shelf | SmallShelf:
 GREEDY_ORDERS: dict[str, Callable[[Instance], list[int]]] = {
     "greedy/size": orders.by_size,
     "greedy/bulk": orders.by_bulk,
-    "greedy/breadth": orders.by_breadth,
-    "greedy/area": orders.by_area,
     "greedy/start": orders.by_start,
 }
 
