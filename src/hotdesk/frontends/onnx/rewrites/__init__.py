@@ -1,4 +1,8 @@
-"""Nodes of ONNX written with others that torch-mlir lowers: a file for each family of ops, on `graph.py`."""
+"""Nodes of ONNX written with others that torch-mlir lowers: a file for each family of ops.
+
+Read `values.py` and `nodes.py` (what a rewrite is given), then `graph.py` (how a graph is written anew, with `folding.py` for
+constants), then any family.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,9 @@ from hotdesk.frontends.onnx.rewrites import (
     spectral,
     windows,
 )
-from hotdesk.frontends.onnx.rewrites.graph import Graph, Items, NotRewritten, Rewrites, first_reader, result_names
+from hotdesk.frontends.onnx.rewrites.graph import Graph, first_reader, result_names
+from hotdesk.frontends.onnx.rewrites.nodes import Rewrites
+from hotdesk.frontends.onnx.rewrites.values import Items, NotRewritten
 
 _FAMILIES = (
     *(arithmetic, boxes, control, domains, interpolation, narrow, quantized),

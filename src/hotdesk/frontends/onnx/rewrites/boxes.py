@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hotdesk.frontends.onnx.rewrites.graph import OnnxNode, OnnxTensor, Rewrites
+from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
+from hotdesk.frontends.onnx.rewrites.values import OnnxTensor
 
 
 def _suppressed(op: OnnxNode) -> Any:

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import Graph, Held, Items, NotRewritten, OnnxNode, OnnxTensor, Rewrites
+from hotdesk.frontends.onnx.rewrites.graph import Graph
+from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import selected
+from hotdesk.frontends.onnx.rewrites.values import Held, Items, NotRewritten, OnnxTensor
 
 _PLAIN = ("Constant", "Identity", "Optional", "SequenceConstruct", "SequenceEmpty")
 """Ops that compute nothing."""

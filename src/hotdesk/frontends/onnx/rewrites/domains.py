@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, OnnxNode, OnnxTensor, Rewrites
+from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
+from hotdesk.frontends.onnx.rewrites.values import NotRewritten, OnnxTensor
 
 
 def _each(op: OnnxNode, step: Callable[..., Sequence[OnnxTensor]], states: int) -> list[OnnxTensor]:

@@ -16,284 +16,45 @@ What a node reads is known by its type, and by its value where that is a constan
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from hotdesk.frontends.onnx.elements import FLOATS, NARROW, is_narrow
+from hotdesk.frontends.onnx.elements import NARROW, is_narrow
+from hotdesk.frontends.onnx.rewrites.folding import LARGEST_FOLDED, NEVER_FOLDED, evaluated
+from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrite, Rewrites
+from hotdesk.frontends.onnx.rewrites.values import (
+    Held,
+    Items,
+    NotRewritten,
+    OnnxTensor,
+    element_count,
+    merged,
+    stored,
+    tensor_of,
+    tensors_of,
+    typed,
+    unknown_type,
+)
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TypeProto
 
-Array: TypeAlias = Any
-"""An array of NumPy's."""
-_FOLDED = 1 << 14
-"""Elements of a constant that is folded; larger ones are computed when the program is prepared."""
-_RANDOM = (
-    "Bernoulli",
-    "Dropout",
-    "Multinomial",
-    "RandomNormal",
-    "RandomNormalLike",
-    "RandomUniform",
-    "RandomUniformLike",
+_ELEMENTWISE = ("Abs", "Cast", "CastLike", "Exp", "Identity", "Log", "Neg", "Relu", "Sqrt")
+_AXES_AS_INPUT = {
+    "ReduceSum": 13,
+    "Squeeze": 13,
+    "Unsqueeze": 13,
+    **{f"Reduce{each}": 18 for each in ("Max", "Min", "Prod", "Mean", "L1", "L2", "LogSum", "LogSumExp", "SumSquare")},
+}
+"""The opset from which on the axes of an op are an input."""
+_MOVES = (
+    *("Concat", "Constant", "Expand", "Flatten", "Gather", "Identity", "Reshape"),
+    *("Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"),
 )
-
-
-class NotRewritten(Exception):
-    """A node that cannot be rewritten, and has no lowering as it is: the message says what was expected, and what came."""
-
-    def __init__(self, expected: str, got: str, what: str | None = None) -> None:
-        """`what` is said if it is no node."""
-        super().__init__(f"expected {expected}, got {got}")
-        self.expected, self.got, self.what = expected, got, what
-        self.number = 0  # of the node of the model
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OnnxTensor:
-    """A tensor of the graph that is written. `constant` is what it holds, if that is known; `type` is ONNX's."""
-
-    graph: Graph = field(repr=False)
-    name: str
-    type: TypeProto
-    constant: Array | None = None
-
-    @property
-    def element(self) -> int:
-        """The element type, by ONNX's number."""
-        return int(self.type.tensor_type.elem_type)
-
-    @property
-    def is_float(self) -> bool:
-        return self.element in FLOATS
-
-    @property
-    def shape(self) -> tuple[int | None, ...]:
-        """The sizes; None where one is not a number. Raises NotRewritten if the rank is not known."""
-        if not self.type.tensor_type.HasField("shape"):
-            raise NotRewritten("a tensor of known rank", f"no rank that ONNX infers for '{self.name}'")
-        return tuple(
-            int(dim.dim_value) if dim.HasField("dim_value") else None for dim in self.type.tensor_type.shape.dim
-        )
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The sizes as numbers. Raises NotRewritten if one is open."""
-        if None in self.shape:
-            raise NotRewritten("sizes that are numbers", f"an open one for '{self.name}'")
-        return cast("tuple[int, ...]", self.shape)
-
-    @property
-    def rank(self) -> int:
-        return len(self.shape)
-
-    def cast(self, element: int) -> OnnxTensor:
-        return self if element == self.element else self.graph.op("Cast", self, to=element)
-
-    def reshape(self, *sizes: int) -> OnnxTensor:
-        """As ONNX's `Reshape` with `allowzero`: a size may be -1."""
-        return self if self.shape == sizes else self.graph.op("Reshape", self, list(sizes), allowzero=_zero(sizes))
-
-    def transpose(self, *order: int) -> OnnxTensor:
-        return self if order == tuple(range(len(order))) else self.graph.op("Transpose", self, perm=list(order))
-
-    def move(self, source: int, target: int) -> OnnxTensor:
-        """One dimension moved to another place."""
-        order = [each for each in range(self.rank) if each != source % self.rank]
-        order.insert(target % self.rank, source % self.rank)
-        return self.transpose(*order)
-
-    def unsqueeze(self, *axes: int) -> OnnxTensor:
-        return self.graph.op("Unsqueeze", self, list(axes)) if axes else self
-
-    def squeeze(self, *axes: int) -> OnnxTensor:
-        return self.graph.op("Squeeze", self, list(axes)) if axes else self
-
-    def expand(self, *sizes: int) -> OnnxTensor:
-        return self if self.shape == sizes else self.graph.op("Expand", self, list(sizes))
-
-    def gather(self, indices: OnnxTensor | Sequence[int] | int, axis: int = 0) -> OnnxTensor:
-        return self.graph.op("Gather", self, indices, axis=axis)
-
-    def slice(self, axis: int, start: int, end: int | None = None, step: int = 1) -> OnnxTensor:
-        far = (1 << 31) - 1 if step > 0 else -(1 << 31)
-        return self.graph.op("Slice", self, [start], [far if end is None else end], [axis], [step])
-
-    def reduce(self, kind: str, axes: Sequence[int], keepdims: bool = False) -> OnnxTensor:
-        """`kind` is such as "Sum"."""
-        if not axes:
-            return self
-        return self.graph.op(f"Reduce{kind}", self, list(axes), keepdims=int(keepdims))
-
-    def where(self, yes: Any, no: Any) -> OnnxTensor:
-        """`yes` where this holds, else `no`; numbers take the type of the other one."""
-        like = yes if isinstance(yes, OnnxTensor) else no
-        return self.graph.op("Where", self, self.graph.value(yes, like), self.graph.value(no, like))
-
-    def clip(self, low: Any, high: Any) -> OnnxTensor:
-        return self.graph.op("Min", self.graph.op("Max", self, self._like(low)), self._like(high))
-
-    def _like(self, other: Any) -> OnnxTensor:
-        return self.graph.value(other, self)
-
-    def __add__(self, other: Any) -> OnnxTensor:
-        return self.graph.op("Add", self, self._like(other))
-
-    def __radd__(self, other: Any) -> OnnxTensor:
-        return self.graph.op("Add", self._like(other), self)
-
-    def __sub__(self, other: Any) -> OnnxTensor:
-        return self.graph.op("Sub", self, self._like(other))
-
-    def __rsub__(self, other: Any) -> OnnxTensor:
-        return self.graph.op("Sub", self._like(other), self)
-
-    def __mul__(self, other: Any) -> OnnxTensor:
-        return self.graph.op("Mul", self, self._like(other))
-
-    def __rmul__(self, other: Any) -> OnnxTensor:
-        return self.graph.op("Mul", self._like(other), self)
-
-    def __truediv__(self, other: Any) -> OnnxTensor:
-        return self.graph.op("Div", self, self._like(other))
-
-    def __mod__(self, other: Any) -> OnnxTensor:
-        return self.graph.op("Mod", self, self._like(other))
-
-    def __matmul__(self, other: OnnxTensor) -> OnnxTensor:
-        return self.graph.op("MatMul", self, other)
-
-    def __neg__(self) -> OnnxTensor:
-        return self.graph.op("Neg", self)
-
-    def __lt__(self, other: Any) -> OnnxTensor:
-        return self.graph.op("Less", self, self._like(other))
-
-    def __gt__(self, other: Any) -> OnnxTensor:
-        return self.graph.op("Greater", self, self._like(other))
-
-    def __le__(self, other: Any) -> OnnxTensor:
-        return self.graph.op("LessOrEqual", self, self._like(other))
-
-    def __ge__(self, other: Any) -> OnnxTensor:
-        return self.graph.op("GreaterOrEqual", self, self._like(other))
-
-    def equals(self, other: Any) -> OnnxTensor:
-        return self.graph.op("Equal", self, self._like(other))
-
-    def __and__(self, other: OnnxTensor) -> OnnxTensor:
-        return self.graph.op("And", self, other)
-
-    def __or__(self, other: OnnxTensor) -> OnnxTensor:
-        return self.graph.op("Or", self, other)
-
-    def __invert__(self) -> OnnxTensor:
-        return self.graph.op("Not", self)
-
-
-def _zero(sizes: Sequence[int]) -> int:
-    return int(0 in sizes)
-
-
-@dataclass(frozen=True, slots=True)
-class Items:
-    """A sequence whose tensors are known one by one; an optional is one of at most one."""
-
-    values: tuple[OnnxTensor, ...]
-
-
-Held: TypeAlias = "OnnxTensor | Items | None"
-"""What a name stands for: a tensor, a sequence, or nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class OnnxNode:
-    """A node that is about to be written: what it reads, and what the model says of the types of its results."""
-
-    graph: Graph
-    node: NodeProto
-    inputs: tuple[Held, ...]
-    declared: tuple[TypeProto | None, ...]
-    scope: Mapping[str, Held]
-
-    @property
-    def x(self) -> OnnxTensor:
-        """The first input, a tensor."""
-        return self.tensor(0)
-
-    def tensor(self, number: int) -> OnnxTensor:
-        value = self.inputs[number]
-        if not isinstance(value, OnnxTensor):
-            raise NotRewritten("a tensor", "a sequence or nothing")
-        return value
-
-    def optional(self, number: int) -> OnnxTensor | None:
-        """An input that may be left out."""
-        return self.tensor(number) if number < len(self.inputs) and self.inputs[number] is not None else None
-
-    def constant(self, number: int) -> Array | None:
-        """What an input holds; None if it is left out or not known."""
-        value = self.optional(number)
-        return None if value is None else value.constant
-
-    def attribute(self, name: str, default: Any = None) -> Any:
-        """The value of an attribute: a number, a text, a list, a graph or an array."""
-        from onnx import TensorProto, helper, numpy_helper
-
-        found = next((each for each in self.node.attribute if each.name == name), None)
-        if found is None:
-            return default
-        value: Any = helper.get_attribute_value(found)
-        if isinstance(value, TensorProto):
-            return numpy_helper.to_array(value)
-        if isinstance(value, bytes):
-            return value.decode()
-        if isinstance(value, list) and value and isinstance(value[0], bytes):
-            return [cast(bytes, each).decode() for each in cast("list[Any]", value)]
-        return value
-
-    def result(self, number: int = 0) -> TypeProto | None:
-        """The type of a result, as far as it is inferred or declared."""
-        return self.graph.types_of(self)[number]
-
-    def result_sizes(self, number: int = 0) -> tuple[int, ...]:
-        """The sizes of a result as numbers. Raises NotRewritten if they are not all known."""
-        found = self.result(number)
-        if found is None:
-            raise NotRewritten("a result of known sizes", "no type that ONNX infers")
-        return OnnxTensor(self.graph, self.node.output[number], found).sizes
-
-    def like(self, *inputs: Any, **changed: Any) -> Any:
-        """The same op on other inputs, its attributes changed; None takes one away."""
-        return self.graph.op(self.node.op_type, *inputs, **self._form(changed))
-
-    def as_is(self, *inputs: Any, **changed: Any) -> Any:
-        """As `like`, but as a node that stays: no rewrite takes it up."""
-        return self.graph.op(self.node.op_type, *inputs, stays=True, **self._form(changed))
-
-    def _form(self, changed: Mapping[str, Any]) -> dict[str, Any]:
-        """The domain, the number of results, and the attributes of the op."""
-        attributes = {each.name: self._given(each) for each in self.node.attribute} | dict(changed)
-        kept = {name: value for name, value in attributes.items() if value is not None}
-        return {"domain": self.node.domain, "outputs": len(self.node.output), **kept}
-
-    @staticmethod
-    def _given(attribute: Any) -> Any:
-        from onnx import helper
-
-        return helper.get_attribute_value(attribute)
-
-
-Rewrite: TypeAlias = "Callable[[OnnxNode], Held | Sequence[Held]]"
-"""Makes the results of a node; `NotImplemented` leaves it as it is."""
-Rewrites: TypeAlias = "Mapping[str, Rewrite]"
-"""By op; one of another domain has that in front, and a dot."""
+"""Ops that move elements, whatever those are."""
 
 
 class Graph:
@@ -426,7 +187,7 @@ class Graph:
         scope: dict[str, Held] = {}
         for each in source.initializer:
             array: Any = numpy_helper.to_array(each)
-            scope[each.name] = OnnxTensor(self, each.name, _typed(array, each.data_type), array)
+            scope[each.name] = OnnxTensor(self, each.name, typed(array, each.data_type), array)
         for each in source.input:
             if each.name not in scope:
                 scope[each.name] = self._argument(each)
@@ -476,7 +237,7 @@ class Graph:
         self.current = len(source.graph.node)
         for each in outputs:
             found = scope.get(each.name)
-            for value, name in zip(_tensors(found), result_names(each.name, found), strict=True):
+            for value, name in zip(tensors_of(found), result_names(each.name, found), strict=True):
                 if value.name != name or name not in made:
                     self._emit(helper.make_node("Identity", [value.name], [name]), (value,))
                 graph.output.append(helper.make_value_info(name, self._output_type(each, found, value)))
@@ -544,16 +305,16 @@ class Graph:
         has_graph = any(each.HasField("g") for each in op.node.attribute)
         if op.node.op_type in ("Shape", "Size") and isinstance(values[0], OnnxTensor):
             return self._sizes(op)
-        if not known or has_graph or op.node.op_type in (*_RANDOM, "SequenceEmpty", "SequenceConstruct", "Optional"):
+        if not known or has_graph or op.node.op_type in NEVER_FOLDED:
             return None
         types = self.types_of(op)
-        counts = [_count(each) for each in types]
-        if any(count is not None and count > _FOLDED for count in counts):
+        counts = [element_count(each) for each in types]
+        if any(count is not None and count > LARGEST_FOLDED for count in counts):
             return None
         arrays = evaluated(
             op.node, [None if each is None else cast(OnnxTensor, each).constant for each in values], self.opsets
         )
-        if arrays is None or any(array.size > _FOLDED for array in arrays):
+        if arrays is None or any(array.size > LARGEST_FOLDED for array in arrays):
             return None
         if any(array.dtype == ml_dtypes.bfloat16 and not np.isfinite(array).all() for array in arrays):
             return None  # those are written as bits, which passes do not read
@@ -589,7 +350,7 @@ class Graph:
             data = {
                 name: onnx.numpy_helper.from_array(each.constant, name)
                 for name, each in tensors.items()
-                if each.constant is not None and each.constant.size <= _FOLDED
+                if each.constant is not None and each.constant.size <= LARGEST_FOLDED
             }
             imports = [onnx.helper.make_opsetid(name, version) for name, version in self.opsets.items()]
             inferred = onnx.shape_inference.infer_node_outputs(
@@ -647,7 +408,7 @@ class Graph:
         inner: dict[str, Held] = {**scope, **dict(zip([each.name for each in graph.input], arguments, strict=True))}
         for each in graph.initializer:
             array: Any = numpy_helper.to_array(each)
-            inner[each.name] = OnnxTensor(self, self.fresh(), _typed(array, each.data_type), array)
+            inner[each.name] = OnnxTensor(self, self.fresh(), typed(array, each.data_type), array)
         for node in graph.node:
             self._into(inner, node)
         return [inner[each.name] for each in graph.output]
@@ -661,7 +422,7 @@ class Graph:
         try:
             for each in arguments:
                 self._known[each.name] = each.type
-            results = [_tensor(each) for each in self.inline(graph, arguments, scope)]
+            results = [tensor_of(each) for each in self.inline(graph, arguments, scope)]
             names = [self.fresh() for _ in results]
             for name, value in zip(names, results, strict=True):
                 self._emit(helper.make_node("Identity", [value.name], [name]), (value,))
@@ -701,7 +462,7 @@ class Graph:
             if name and kind is not None:
                 self._known[name] = kind
         return [
-            OnnxTensor(self, name, kind if kind is not None else _unknown()) if name else None
+            OnnxTensor(self, name, kind if kind is not None else unknown_type()) if name else None
             for name, kind in zip(names, types, strict=True)
         ]
 
@@ -748,9 +509,6 @@ class Graph:
         self._constants[value.name] = numpy_helper.from_array(np.asarray(array), value.name)
 
 
-_ELEMENTWISE = ("Abs", "Cast", "CastLike", "Exp", "Identity", "Log", "Neg", "Relu", "Sqrt")
-
-
 def _propagate_backwards(nodes: Sequence[NodeProto], types: dict[str, TypeProto]) -> None:
     """The sizes of what elementwise ops read are those of their results; inference only goes forwards."""
     for node in reversed(nodes):
@@ -765,15 +523,6 @@ def _propagate_backwards(nodes: Sequence[NodeProto], types: dict[str, TypeProto]
             types[node.input[0]] = made
 
 
-_AXES_AS_INPUT = {
-    "ReduceSum": 13,
-    "Squeeze": 13,
-    "Unsqueeze": 13,
-    **{f"Reduce{each}": 18 for each in ("Max", "Min", "Prod", "Mean", "L1", "L2", "LogSum", "LogSumExp", "SumSquare")},
-}
-"""The opset from which on the axes of an op are an input."""
-
-
 def first_reader(graph: GraphProto, name: str) -> int | None:
     """The number of the first node that reads a value."""
     return next((number for number, node in enumerate(graph.node) if name in node.input), None)
@@ -784,81 +533,9 @@ def result_names(name: str, held: Held) -> list[str]:
     return [f"{name}[{number}]" for number in range(len(held.values))] if isinstance(held, Items) else [name]
 
 
-def _tensors(held: Held) -> tuple[OnnxTensor, ...]:
-    if held is None:
-        raise NotRewritten("a tensor as a result", "nothing", "the model")
-    return held.values if isinstance(held, Items) else (held,)
-
-
-def _tensor(held: Held) -> OnnxTensor:
-    if not isinstance(held, OnnxTensor):
-        raise NotRewritten("a tensor", "nothing" if held is None else "a sequence")
-    return held
-
-
 def _integers(given: Any) -> Any:
     array: Any = np.asarray(given)
     return array.astype(np.int64) if array.dtype.kind in "iu" or not array.size else array
-
-
-def _typed(array: Any, element: int) -> TypeProto:
-    from onnx import helper
-
-    return helper.make_tensor_type_proto(element, array.shape)
-
-
-def _unknown() -> TypeProto:
-    from onnx import TypeProto
-
-    return TypeProto()
-
-
-def _count(kind: TypeProto | None) -> int | None:
-    """The number of elements of a type; None if it is not known."""
-    if kind is None or kind.WhichOneof("value") != "tensor_type" or not kind.tensor_type.HasField("shape"):
-        return None
-    if not all(dim.HasField("dim_value") for dim in kind.tensor_type.shape.dim):
-        return None
-    return prod(dim.dim_value for dim in kind.tensor_type.shape.dim)
-
-
-def merged(inferred: TypeProto | None, declared: TypeProto | None) -> TypeProto | None:
-    """A type with what another one knows beyond it."""
-    if inferred is None or inferred.WhichOneof("value") is None:
-        has_elements = declared is not None and (not declared.HasField("tensor_type") or declared.tensor_type.elem_type)
-        return declared if has_elements else None
-    if declared is None or not inferred.HasField("tensor_type") or not declared.HasField("tensor_type"):
-        return inferred
-    known, other = inferred.tensor_type, declared.tensor_type
-    if not other.HasField("shape") or (known.HasField("shape") and len(known.shape.dim) != len(other.shape.dim)):
-        return inferred
-    made = type(inferred)()
-    made.CopyFrom(inferred)
-    if not known.HasField("shape"):
-        made.tensor_type.shape.CopyFrom(other.shape)
-        return made
-    for dim, more in zip(made.tensor_type.shape.dim, other.shape.dim, strict=True):
-        if not dim.HasField("dim_value") and (more.HasField("dim_value") or not dim.dim_param):
-            dim.CopyFrom(more)
-    return made
-
-
-def stored(kind: TypeProto) -> TypeProto:
-    """The type in which the values of a type are kept: narrow ones as codes of eight bits."""
-    if kind.WhichOneof("value") != "tensor_type" or not is_narrow(kind.tensor_type.elem_type):
-        return kind
-    made = type(kind)()
-    made.CopyFrom(kind)
-    made.tensor_type.elem_type = _CODES
-    return made
-
-
-_CODES = 2  # UINT8
-_MOVES = (
-    *("Concat", "Constant", "Expand", "Flatten", "Gather", "Identity", "Reshape"),
-    *("Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"),
-)
-"""Ops that move elements, whatever those are."""
 
 
 def _bound(node: NodeProto, given: Mapping[str, Any]) -> NodeProto:
@@ -888,29 +565,3 @@ def _defaults(kind: str, opset: int, domain: str) -> tuple[Any, ...]:
 
     schema = cast(Any, onnx.defs).get_schema(kind, opset, domain)
     return tuple(each.default_value for each in schema.attributes.values() if each.default_value.name)
-
-
-def evaluated(node: NodeProto, inputs: Sequence[Array | None], opsets: Mapping[str, int]) -> list[Array] | None:
-    """What ONNX's reference evaluator makes of constants; None if it cannot, or says something other than numbers."""
-    from onnx import helper
-    from onnx.reference import ReferenceEvaluator
-
-    names = [name for name in dict.fromkeys(node.input) if name]
-    graph = helper.make_graph(
-        [node],
-        "constants",
-        [helper.make_empty_tensor_value_info(name) for name in names],
-        [helper.make_empty_tensor_value_info(name) for name in node.output if name],
-    )
-    imports = [helper.make_opsetid(domain, version) for domain, version in opsets.items()]
-    given = {name: array for name, array in zip(node.input, inputs, strict=True) if name}
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found: Any = ReferenceEvaluator(helper.make_model(graph, opset_imports=imports)).run(None, given)
-    except Exception:  # whatever the evaluator raises: the node is computed at run time instead
-        return None
-    arrays: list[Any] = [np.asarray(each) for each in found]
-    if len(arrays) != len(node.output) or any(each.dtype.kind in "OUS" for each in arrays):
-        return None
-    return arrays

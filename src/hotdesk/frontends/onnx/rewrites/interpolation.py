@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import Graph, NotRewritten, OnnxNode, OnnxTensor, Rewrites
+from hotdesk.frontends.onnx.rewrites.graph import Graph
+from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import all_of, selected
+from hotdesk.frontends.onnx.rewrites.values import NotRewritten, OnnxTensor
 
 _F32, _I64, _F64 = 1, 7, 11
 

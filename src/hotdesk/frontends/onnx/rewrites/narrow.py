@@ -14,7 +14,9 @@ from typing import cast as cast_type
 import numpy as np
 
 from hotdesk.frontends.onnx.elements import is_narrow
-from hotdesk.frontends.onnx.rewrites.graph import Graph, NotRewritten, OnnxNode, OnnxTensor, Rewrites
+from hotdesk.frontends.onnx.rewrites.graph import Graph
+from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
+from hotdesk.frontends.onnx.rewrites.values import NotRewritten, OnnxTensor
 
 _F32, _U8, _U16, _I32, _I64 = 1, 2, 4, 6, 7
 _U4, _I4, _E2M1, _E8M0, _U2, _I2 = 21, 22, 23, 24, 25, 26

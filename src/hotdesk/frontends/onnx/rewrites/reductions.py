@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, OnnxNode, OnnxTensor, Rewrites
+from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
+from hotdesk.frontends.onnx.rewrites.values import NotRewritten, OnnxTensor
 
 _I64 = 7
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import Graph, NotRewritten, OnnxNode, OnnxTensor, Rewrites
+from hotdesk.frontends.onnx.rewrites.graph import Graph
+from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import selected
+from hotdesk.frontends.onnx.rewrites.values import NotRewritten, OnnxTensor
 
 
 def _matrices(graph: Graph, rows: int, columns: int, length: int, like: int) -> tuple[OnnxTensor, OnnxTensor]:
