@@ -1,6 +1,6 @@
 """Nodes of ONNX written with others that torch-mlir lowers: a file for each family of ops.
 
-Read `values.py` and `nodes.py` (what a rewrite is given), then `graph.py` (how a graph is written anew, with `folding.py` for
+Read `nodes.py` (what a rewrite works on), then `graph.py` (how a graph is written anew, with `folding.py` for
 constants), then any family.
 """
 
@@ -21,8 +21,7 @@ from hotdesk.frontends.onnx.rewrites import (
     windows,
 )
 from hotdesk.frontends.onnx.rewrites.graph import Graph, first_reader, result_names
-from hotdesk.frontends.onnx.rewrites.nodes import Rewrites
-from hotdesk.frontends.onnx.rewrites.values import Items, NotRewritten
+from hotdesk.frontends.onnx.rewrites.nodes import Items, NotRewritten, Rewrites
 
 _FAMILIES = (
     *(arithmetic, boxes, control, domains, interpolation, narrow, quantized),

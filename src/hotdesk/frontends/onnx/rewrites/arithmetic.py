@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
+from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import by_axis
-from hotdesk.frontends.onnx.rewrites.values import NotRewritten, OnnxTensor
 
 _BITS = {3: 8, 5: 16, 6: 32, 7: 64}
 

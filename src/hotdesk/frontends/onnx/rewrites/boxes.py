@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
-from hotdesk.frontends.onnx.rewrites.values import OnnxTensor
+from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, OnnxTensor, Rewrites
 
 
 def _suppressed(op: OnnxNode) -> Any:

@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import Graph
-from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
+from hotdesk.frontends.onnx.rewrites.nodes import GraphWriter, Held, Items, NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import selected
-from hotdesk.frontends.onnx.rewrites.values import Held, Items, NotRewritten, OnnxTensor
 
 _PLAIN = ("Constant", "Identity", "Optional", "SequenceConstruct", "SequenceEmpty")
 """Ops that compute nothing."""
@@ -101,7 +99,7 @@ def _trips(op: OnnxNode, trips: Held, going: OnnxTensor, carried: int) -> tuple[
     return count, (right & holds) if count else (right | ~holds)
 
 
-def _stack(graph: Graph, column: list[OnnxTensor], op: OnnxNode, number: int, axis: int = 0) -> OnnxTensor:
+def _stack(graph: GraphWriter, column: list[OnnxTensor], op: OnnxNode, number: int, axis: int = 0) -> OnnxTensor:
     if column:
         return graph.concat([each.unsqueeze(axis) for each in column], axis)
     found = op.result(number)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
-from hotdesk.frontends.onnx.rewrites.values import NotRewritten, OnnxTensor
+from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 
 
 def _each(op: OnnxNode, step: Callable[..., Sequence[OnnxTensor]], states: int) -> list[OnnxTensor]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.values import Array
+from hotdesk.frontends.onnx.rewrites.nodes import Array
 
 if TYPE_CHECKING:
     from onnx import NodeProto

@@ -24,12 +24,15 @@ import numpy as np
 
 from hotdesk.frontends.onnx.elements import NARROW, is_narrow
 from hotdesk.frontends.onnx.rewrites.folding import LARGEST_FOLDED, NEVER_FOLDED, evaluated
-from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrite, Rewrites
-from hotdesk.frontends.onnx.rewrites.values import (
+from hotdesk.frontends.onnx.rewrites.nodes import (
+    GraphWriter,
     Held,
     Items,
     NotRewritten,
+    OnnxNode,
     OnnxTensor,
+    Rewrite,
+    Rewrites,
     element_count,
     merged,
     stored,
@@ -57,7 +60,7 @@ _MOVES = (
 """Ops that move elements, whatever those are."""
 
 
-class Graph:
+class Graph(GraphWriter):
     """A graph that is being written.
 
     Args:
@@ -99,7 +102,6 @@ class Graph:
     # What rewrites use.
 
     def value(self, given: Any, like: OnnxTensor | None = None) -> OnnxTensor:
-        """A value as it is, or a number or array as a constant: of the type of another one, or else of NumPy's."""
         from onnx import helper
 
         if isinstance(given, OnnxTensor):
@@ -110,17 +112,9 @@ class Graph:
         element = helper.np_dtype_to_tensor_dtype(array.dtype)
         return OnnxTensor(self, self.fresh(), helper.make_tensor_type_proto(element, array.shape), array)
 
-    def floats(self, given: Any) -> OnnxTensor:
-        """A constant of 32-bit floats."""
-        return self.value(np.asarray(given, np.float32))
-
     def op(
         self, kind: str, *inputs: Any, domain: str = "", outputs: int = 1, stays: bool = False, **attributes: Any
     ) -> Any:
-        """The result of an op, or a tuple of several. Lists of integers are constants, None is an input left out.
-
-        A node that `stays` is not rewritten.
-        """
         from onnx import helper
 
         values: list[Held] = [
@@ -135,28 +129,6 @@ class Graph:
         op = OnnxNode(self, node, tuple(values), (None,) * outputs, {})
         made = self.kept(op) if stays else self._written(op)
         return made[0] if outputs == 1 else tuple(made)
-
-    def concat(self, values: Sequence[OnnxTensor], axis: int) -> OnnxTensor:
-        return values[0] if len(values) == 1 else self.op("Concat", *values, axis=axis)
-
-    def arange(self, count: int, like: int = 7) -> OnnxTensor:
-        """0, 1, … of an element type."""
-        from onnx import helper
-
-        return self.value(np.arange(count).astype(helper.tensor_dtype_to_np_dtype(like)))
-
-    def checked(self, value: OnnxTensor, holds: OnnxTensor) -> OnnxTensor:
-        """A value of integers, which a call may use only if a scalar holds: else it ends with an error.
-
-        A check is an index into a table of two elements, outside of it unless the condition holds: one into a single element
-        is taken to be 0.
-        """
-        if holds.constant is not None:
-            if not bool(holds.constant.all()):
-                raise NotRewritten("sizes as the model declares them", "a constant that says others")
-            return value
-        zero = self.value(np.arange(2)).gather(holds.where(np.int64(0), self.value(np.int64(2))))
-        return value + zero.cast(value.element)
 
     def fresh(self) -> str:
         self._count += 1
@@ -338,7 +310,6 @@ class Graph:
         return [self.value(array if op.node.op_type == "Shape" else np.prod(array, dtype=np.int64))]
 
     def types_of(self, op: OnnxNode) -> list[TypeProto | None]:
-        """The types of the results of a node, as ONNX infers them, and as the model declares what is open then."""
         import onnx
 
         domain = "" if op.node.domain == "ai.onnx" else op.node.domain
@@ -402,7 +373,6 @@ class Graph:
         ]  # one may come of inputs that are left out
 
     def inline(self, graph: GraphProto, arguments: Sequence[Held], scope: Mapping[str, Held]) -> list[Held]:
-        """The results of a graph that a node has as an attribute, written in the place of the node."""
         from onnx import numpy_helper
 
         inner: dict[str, Held] = {**scope, **dict(zip([each.name for each in graph.input], arguments, strict=True))}
@@ -414,7 +384,6 @@ class Graph:
         return [inner[each.name] for each in graph.output]
 
     def body(self, graph: GraphProto, arguments: Sequence[OnnxTensor], scope: Mapping[str, Held]) -> Any:
-        """A graph that a node has as an attribute, written anew as one; its inputs are `arguments`."""
         from onnx import helper
 
         kept, self.nodes = self.nodes, []
@@ -438,7 +407,6 @@ class Graph:
             del self.origins[places:]
 
     def kept(self, op: OnnxNode, graphs: Mapping[str, GraphProto] | None = None) -> list[Held]:
-        """The node as it is, on what its inputs stand for now. `graphs` take the place of some that it has as attributes."""
         if any(isinstance(each, Items) for each in op.inputs):
             raise NotRewritten("tensors", "a sequence")
         types = self.types_of(op)

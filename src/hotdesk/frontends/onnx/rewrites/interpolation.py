@@ -15,10 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import Graph
-from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
+from hotdesk.frontends.onnx.rewrites.nodes import GraphWriter, NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import all_of, selected
-from hotdesk.frontends.onnx.rewrites.values import NotRewritten, OnnxTensor
 
 _F32, _I64, _F64 = 1, 7, 11
 
@@ -99,7 +97,7 @@ def _resized(op: OnnxNode, x: OnnxTensor, at: _Axis, mode: str, transform: str) 
     return outside.reshape(at.count, *[1] * (x.rank - at.axis - 1)).where(op.attribute("extrapolation_value", 0.0), y)
 
 
-def _coordinates(graph: Graph, at: _Axis, transform: str) -> OnnxTensor:
+def _coordinates(graph: GraphWriter, at: _Axis, transform: str) -> OnnxTensor:
     """Where the elements of the result lie, as 64-bit floats."""
     y, scale, size = graph.arange(at.count, _F64), at.scale, float(at.size)
     length = scale * size

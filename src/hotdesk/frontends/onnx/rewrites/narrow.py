@@ -14,9 +14,7 @@ from typing import cast as cast_type
 import numpy as np
 
 from hotdesk.frontends.onnx.elements import is_narrow
-from hotdesk.frontends.onnx.rewrites.graph import Graph
-from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
-from hotdesk.frontends.onnx.rewrites.values import NotRewritten, OnnxTensor
+from hotdesk.frontends.onnx.rewrites.nodes import GraphWriter, NotRewritten, OnnxNode, OnnxTensor, Rewrites
 
 _F32, _U8, _U16, _I32, _I64 = 1, 2, 4, 6, 7
 _U4, _I4, _E2M1, _E8M0, _U2, _I2 = 21, 22, 23, 24, 25, 26
@@ -178,7 +176,7 @@ def _halfwords(x: OnnxTensor) -> OnnxTensor:
     return high.gather(code / 256) + low.gather(code % 256)
 
 
-def _of_u16(graph: Graph, numbers: Any) -> OnnxTensor:
+def _of_u16(graph: GraphWriter, numbers: Any) -> OnnxTensor:
     return graph.value(numbers.astype(np.uint16))
 
 

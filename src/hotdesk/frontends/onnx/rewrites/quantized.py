@@ -6,8 +6,7 @@ from typing import Any
 
 from hotdesk.frontends.onnx.elements import is_narrow
 from hotdesk.frontends.onnx.rewrites.narrow import decoded, encoded
-from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
-from hotdesk.frontends.onnx.rewrites.values import OnnxTensor
+from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, OnnxTensor, Rewrites
 
 _F32, _U8, _I32 = 1, 2, 6
 _RANGES = {

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hotdesk.frontends.onnx.rewrites.arithmetic import reversed_along
-from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
-from hotdesk.frontends.onnx.rewrites.values import NotRewritten, OnnxTensor
+from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 
 _LENGTHS, _PEEPHOLES = 4, 7
 _BY_DIRECTION = {"LSTM": (1, 2, 3, 5, 6, 7), "GRU": (1, 2, 3, 5), "RNN": (1, 2, 3, 5)}

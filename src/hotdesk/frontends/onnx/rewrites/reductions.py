@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
-from hotdesk.frontends.onnx.rewrites.values import NotRewritten, OnnxTensor
+from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 
 _I64 = 7
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
+from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import all_of, any_of, selected
-from hotdesk.frontends.onnx.rewrites.values import NotRewritten, OnnxTensor
 
 _I64 = 7
 

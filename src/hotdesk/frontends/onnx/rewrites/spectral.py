@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import Graph
-from hotdesk.frontends.onnx.rewrites.nodes import OnnxNode, Rewrites
+from hotdesk.frontends.onnx.rewrites.nodes import GraphWriter, NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import selected
-from hotdesk.frontends.onnx.rewrites.values import NotRewritten, OnnxTensor
 
 
-def _matrices(graph: Graph, rows: int, columns: int, length: int, like: int) -> tuple[OnnxTensor, OnnxTensor]:
+def _matrices(graph: GraphWriter, rows: int, columns: int, length: int, like: int) -> tuple[OnnxTensor, OnnxTensor]:
     """Cosines and sines of 2π r c / length, for so many rows r and columns c. Angles are whole parts of a turn, exactly."""
     turns = graph.arange(rows).reshape(rows, 1) * graph.arange(columns).reshape(1, columns) % length
     steps = np.arange(length) * (2 * np.pi / length)
