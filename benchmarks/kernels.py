@@ -39,7 +39,7 @@ from hotdesk.kernels.machine import host  # noqa: E402
 from hotdesk.kernels.parts import share_parts  # noqa: E402
 from hotdesk.kernels.shared import shared_name  # noqa: E402
 from hotdesk.kernels.text import View  # noqa: E402
-from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace  # noqa: E402
+from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace_bytes  # noqa: E402
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm  # noqa: E402
 from hotdesk.runtime.code.products import CommonCode, common_code, linked  # noqa: E402
 from hotdesk.runtime.code.roof import measured_roof  # noqa: E402
@@ -187,8 +187,8 @@ def convolution_kernel(window: Window, operands: Sequence[torch.Tensor]) -> Call
         share_parts(module)
         machine = linked(module, ["KERNEL"])
     entry = machine.entry("KERNEL")
-    wanted = workspace(spec)
-    scratch = [torch.empty(wanted.bytes, dtype=torch.uint8)] if wanted else []
+    wanted = workspace_bytes(spec)
+    scratch = [torch.empty(wanted, dtype=torch.uint8)] if wanted else []
     arguments = [ctypes.c_void_p(each.data_ptr()) for each in (*operands, *scratch)]
     packed = (ctypes.c_void_p * len(arguments))(*(ctypes.addressof(each) for each in arguments))
     kept = (machine, arguments, scratch)

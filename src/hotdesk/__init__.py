@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hotdesk.jitting import jit
     from hotdesk.planning import Buffer, Plan, Pool, Problem, Tie, plan
     from hotdesk.report.records import Memory
-    from hotdesk.runtime.code.threads import get_num_threads, set_num_threads
+    from hotdesk.runtime.code.threads import get_num_threads, scratch_bytes, set_num_threads
     from hotdesk.runtime.program import Program
     from hotdesk.tradeoffs import tradeoff
     from hotdesk.training import TrainingStep, compile_step
@@ -44,6 +44,7 @@ __all__ = [
     "jit",
     "load",
     "plan",
+    "scratch_bytes",
     "set_num_threads",
     "tradeoff",
 ]
@@ -58,7 +59,7 @@ _MODULES = {
     **dict.fromkeys(("Buffer", "Plan", "Pool", "Problem", "Tie", "plan"), "hotdesk.planning"),
     "Memory": "hotdesk.report.records",
     "Program": "hotdesk.runtime.program",
-    **dict.fromkeys(("get_num_threads", "set_num_threads"), "hotdesk.runtime.code.threads"),
+    **dict.fromkeys(("get_num_threads", "scratch_bytes", "set_num_threads"), "hotdesk.runtime.code.threads"),
     "tradeoff": "hotdesk.tradeoffs",
     **dict.fromkeys(("TrainingStep", "compile_step"), "hotdesk.training"),
 }

@@ -62,7 +62,7 @@ class Options:
             See docs/operators.md.
         seed: where random numbers begin, an integer of 64 bits; `Program.seed` sets it again. See docs/state.md.
         winograd: whether convolutions of 3 by 3 taps may be computed by Winograd's filtering: a quarter of the multiplications,
-            some six times the rounding error, and scratch memory in the arena. See docs/convolutions.md.
+            some six times the rounding error. See docs/convolutions.md.
         recompute: whether values may be computed late and made again where they are read much later, if that makes the arena
             smaller and the program does at most one part in twenty more; programs of open sizes stay as they are.
             `compile_step` does so unless it is told otherwise. See docs/training.md.
@@ -360,19 +360,24 @@ def finish(
         return finished(captured, lowered, prepared, log.decisions)
 
 
-def ways(captured: Captured, sweep: Callable[[ir.Module], Sequence[Way]]) -> Iterator[tuple[Way, Program]]:
-    """The programs of all ways that a sweep finds, compiled one after the other. Raises OptionError for one on memrefs."""
+def ways(
+    captured: Captured, sweep: Callable[[ir.Module], Sequence[Way]], *, winograd: bool = True
+) -> Iterator[tuple[Way, Program]]:
+    """The programs of all ways that a sweep finds, compiled one after the other; `winograd` is as in `Options`.
+
+    Raises OptionError for a program on memrefs.
+    """
     if captured.on_memrefs:
         got = "one on memrefs, whose operations stay as they are"
         raise OptionError("a trade-off", expected="a program on tensors", got=got)
     with entered(captured.module.operation):
         _annotate(main_function(captured.module), captured, _state(captured, Shared()))
     found: list[Way] = []
-    optimize_tensors(captured.module, Log(), [lambda module, log: found.extend(sweep(module))])
+    optimize_tensors(captured.module, Log(), [lambda module, log: found.extend(sweep(module))], winograd=winograd)
     for way in found:
         log = Log(decisions=list(way.decisions))
         with entered(way.module.operation):
-            log.decisions.extend(remainder(winograd=way.winograd).run(way.module))
+            log.decisions.extend(remainder().run(way.module))
         changed = replace(captured, module=way.module)
         made, machine = finished(changed, lower(way.module, log), prepared_types(way.module), log.decisions)
         yield way, _program(made, machine, log)
@@ -393,24 +398,14 @@ def _to_memrefs(captured: Captured, log: Log, options: Options) -> None:
     """The passes on values, and values to memory."""
     budget = options.budget_bytes
     changes: list[Callable[[ir.Module, Log], None]] = []
-    winograd = options.winograd
     if options.recompute:
-        changes.append(KeepLess(winograd))
+        changes.append(KeepLess())
     if options.order == "peak":
-        changes.append(LowerPeak(captured.constraints, captured.names, winograd))
-    within = (
-        None
-        if budget is None
-        else WithinBudget(budget, captured.constraints, captured.names, winograd, recompute=options.recompute)
-    )
-    if within is not None:
-        changes.append(within)
-
-    def has_winograd() -> bool:
-        return winograd if within is None else within.winograd
-
-    optimize_tensors(captured.module, log, changes, has_winograd)
-    bufferize(captured.module, log, winograd=has_winograd())
+        changes.append(LowerPeak(captured.constraints, captured.names))
+    if budget is not None:
+        changes.append(WithinBudget(budget, captured.constraints, captured.names, recompute=options.recompute))
+    optimize_tensors(captured.module, log, changes, winograd=options.winograd)
+    bufferize(captured.module, log)
 
 
 def _called(call: foreign.ForeignCall) -> Decision:

@@ -118,24 +118,14 @@ def compiler(changes: Sequence[Pass] = ()) -> PassPipeline:
     return PassPipeline((*passes[:at], *changes, *passes[at:]))
 
 
-def remainder(changes: Sequence[Pass] = (), *, winograd: bool = True) -> PassPipeline:
+def remainder(changes: Sequence[Pass] = ()) -> PassPipeline:
     """What is left of it in front of that choice: `changes`, the choice, and all behind."""
-    passes = _passes(winograd=winograd)
-    return PassPipeline((*changes, *passes[_passes().index(COMBINED) :]))
+    passes = _passes()
+    return PassPipeline((*changes, *passes[passes.index(COMBINED) :]))
 
 
-def _memory(*, winograd: bool) -> tuple[Stage, ...]:
-    """`MEMORY`, with or without scratch memory for Winograd's filtering."""
-    return tuple(replace(s, passes=tuple(_with_winograd(each, winograd) for each in s.passes)) for s in MEMORY)
-
-
-def _with_winograd(one: Pass, winograd: bool) -> Pass:
-    return replace(one, winograd=winograd) if isinstance(one, (CombineInRows, AllocateWorkspaces)) else one
-
-
-def _passes(*, winograd: bool = True) -> tuple[Pass, ...]:
-    tensors = (_with_winograd(one, winograd) for stage in TENSORS for one in stage.passes)
-    return (*tensors, *(one for stage in _memory(winograd=winograd) for one in stage.passes))
+def _passes() -> tuple[Pass, ...]:
+    return tuple(one for stage in (*TENSORS, *MEMORY) for one in stage.passes)
 
 
 @dataclass(slots=True)
@@ -199,18 +189,21 @@ def optimize_tensors(
     module: ir.Module,
     log: Log,
     changes: Sequence[Callable[[ir.Module, Log], None]] = (),
-    winograd: Callable[[], bool] = lambda: True,
+    *,
+    winograd: bool = True,
 ) -> None:
     """The passes on values; `changes` to the order or number of operations go in front of `COMBINED`.
 
-    `winograd` says, once they are made, whether convolutions will have scratch memory for Winograd's filtering.
+    `winograd` says whether convolutions may be computed by Winograd's filtering.
     """
-    _run(TENSORS, module, log, changes, winograd)
+    first, *others = TENSORS
+    normalize = (replace(one, winograd=winograd) if isinstance(one, NormalizeNamedOps) else one for one in first.passes)
+    _run((replace(first, passes=tuple(normalize)), *others), module, log, changes)
 
 
-def bufferize(module: ir.Module, log: Log, *, winograd: bool = True) -> None:
+def bufferize(module: ir.Module, log: Log) -> None:
     """Values to memory, and memory freed."""
-    _run(_memory(winograd=winograd), module, log)
+    _run(MEMORY, module, log)
 
 
 def _run(
@@ -218,7 +211,6 @@ def _run(
     module: ir.Module,
     log: Log,
     changes: Sequence[Callable[[ir.Module, Log], None]] = (),
-    winograd: Callable[[], bool] = lambda: True,
 ) -> None:
     with entered(module.operation):
         for stage in stages:
@@ -226,8 +218,7 @@ def _run(
                 for each in stage.passes:
                     for change in changes if each == COMBINED else ():
                         change(module, log)
-                    one = _with_winograd(each, winograd()) if each == COMBINED else each
-                    log.decisions.extend(run_pass(one, module, log))
+                    log.decisions.extend(run_pass(each, module, log))
                 if stage.kept:
                     log.snapshot(stage.name, module)
 

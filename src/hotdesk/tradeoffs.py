@@ -90,13 +90,12 @@ def tradeoff(
         sweep = Sweep(
             found.constraints,
             found.names,
-            options.winograd,
             sweep_budgets,
             most,
             progress=lambda text, count: progress(f"search: {text}, {count} found", -1),
         )
         made: list[tuple[Way, Program]] = []
-        for way, program in ways(found, sweep):
+        for way, program in ways(found, sweep, winograd=options.winograd):
             made.append((way, program))
             progress(f"compile: {_name(way)}", len(made) / max(len(sweep.found), 1))
         del found

@@ -38,7 +38,6 @@ class Outcome(str, Enum):
     SPLIT = "split"  # the value is made and read part by part, and never there as a whole
     RECOMPUTED = "recomputed"  # the value is made again where it is read later, and not kept until then
     REMOVED = "removed"  # the copy is gone: both buffers are one, or nobody reads what it wrote
-    DECLINED = "declined"  # memory that would make the program faster is not taken
     CALLED = "called"  # a kernel of PyTorch's computes the value
 
     def __str__(self) -> str:

@@ -145,10 +145,6 @@ class Reason(str, Enum):
         "The result is a part of a larger value, so only that part is kept.",
     )
     WORKSPACE = "workspace", "The operation's kernel needs scratch memory while it runs."
-    WITHOUT_SCRATCH = (
-        "without-scratch",
-        "A faster kernel would need scratch memory, which was not wanted or did not fit the budget.",
-    )
     RUNS_IN_PARALLEL = (
         "runs-in-parallel",
         "Executions of the loop may run at the same time, so each writes memory of its own.",

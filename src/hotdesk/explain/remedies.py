@@ -25,8 +25,6 @@ _REMEDIES: Mapping[Reason, str] = {
     Reason.NON_CONTIGUOUS_ARGUMENT: "Pass x.contiguous().",
     Reason.DONATED_NOT_USABLE: "Donate memory that may be written and is aligned to 16 bytes.",
     Reason.MULTIPLE_READERS: _BUDGET,
-    Reason.WORKSPACE: "hotdesk.Options(winograd=False) takes no scratch memory for convolutions, see docs/convolutions.md.",
-    Reason.WITHOUT_SCRATCH: "A larger budget leaves room for it, see docs/budget.md.",
     Reason.NO_LOWERING: "Write it with ops that have a lowering, see docs/coverage.md.",
 }
 _NOTHING_TO_CHANGE = (Outcome.FREED, Outcome.IN_PLACE, Outcome.FUSED, Outcome.FOLDED, Outcome.SHARED, Outcome.LENT)

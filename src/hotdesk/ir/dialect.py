@@ -4,7 +4,8 @@
   broadcast operand is a letter order and not a copy. `accumulate = false` says that `init` is overwritten without being
   read (what `linalg.matmul` on a zero fill means), so its contents are free.
 * `hotdesk.conv x, w, init {strides, dilations, pad_low, pad_high, input_dilations, groups, accumulate}`: a convolution in
-  `N·GC·spatial` / `GF·C·kernel` layout whose zero padding and input dilation are attributes and not padded copies.
+  `N·GC·spatial` / `GF·C·kernel` layout whose zero padding and input dilation are attributes and not padded copies. Where it says
+  `winograd = false`, it is computed from all its products.
 * `hotdesk.pool x, init {kind, window, strides, dilations, pad_low, pad_high, accumulate}`: `max` or `sum` over windows.
 * `hotdesk.attention q, k, v, extras…, init {equation, zero_rows}`: softmax(scores) v, where the scores q k go through the region
   first. The equation has the letters of every operand and the result, as `bhmd,bhnd,bhne,mn->bhme`: those of q that k and the

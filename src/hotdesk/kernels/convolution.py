@@ -67,11 +67,6 @@ def most_weights(machine: Machine, image: str) -> int:
     return (2 if image == element else 1) * machine.l2_bytes // machine.bytes_of(element) - panels
 
 
-def _even(f: VectorBuilder, size: Index, most: Index) -> Index:
-    """The length, at least 1, of as few parts of much the same length as there can be, none longer than `most`."""
-    return f.maximum(1, f.ceildiv(size, f.maximum(1, f.ceildiv(size, most))))
-
-
 def _alone(machine: Machine, image: str, element: str) -> str:
     f = VectorBuilder(machine, element)
     a, pointers = f.arguments(CONVOLUTION_ARGUMENTS, {"x": image, "w": image, "y": element})
@@ -85,11 +80,11 @@ def _alone(machine: Machine, image: str, element: str) -> str:
     down = f.maximum(1, down)
     whole = f.both(f.equal(across, a["columns"]), f.equal(down, a["rows"]))
     most = f.select(whole, f.floordiv(deepest, f.mul(across, down)), 1)
-    several = _even(f, a["channels"], most)
+    several = f.even(a["channels"], most)
     at_once = f.mul(panels_at_once(f, f.mul(down, across), _PANELS), wide)
     most_deep = f.mul(f.mul(several, down), across)
     fitting = f.floordiv(most_weights(machine, image), most_deep)
-    height = _even(f, a["filters"], f.mul(f.maximum(1, f.floordiv(fitting, tile.rows)), tile.rows))
+    height = f.even(a["filters"], f.mul(f.maximum(1, f.floordiv(fitting, tile.rows)), tile.rows))
     weights, weight_step = pointers["w"], a["w_f"]
     own = weights if image == element else f.scratch(tile.rows * (deepest + _PADDING))
     if image != element:

@@ -9,7 +9,8 @@ for a second time allocate nothing. Where there is no pool, no slot left or no m
 little on its stack, in smaller pieces.
 
 A pool has `SLOTS` slots of each kind behind its other fields: 0 where no block was made yet, 1 while it is taken, else its
-address. Before a block lie 64 bytes: the address of its slot, and its size.
+address. In front of them is counted how many bytes all blocks have. Before a block lie 64 bytes: the address of its slot, and its
+size.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ PRODUCTS, SCORES, CONVERTED = 0, 1, 2
 """Kinds of blocks: a kernel that holds one of a kind may call one that takes another kind."""
 
 SLOTS, KINDS = 64, 3
-SLOTS_AT, TAKEN = 320, 1
-"""Where in a pool the slots begin, and what one holds whose block is in use."""
+HELD_AT, SLOTS_AT, TAKEN = 312, 320, 1
+"""Where in a pool the bytes of all blocks are counted and the slots begin, and what one holds whose block is in use."""
 
 SCRATCH_BYTES = 8 * SLOTS * KINDS
 
@@ -71,6 +72,8 @@ llvm.func internal @hotdesk_take_scratch(%kind: i64, %bytes: i64, %otherwise: !l
   llvm.return %block : !llvm.ptr
 ^drop:
   llvm.call @free(%base) : (!llvm.ptr) -> ()
+  %a_held = llvm.getelementptr %pool[{HELD_AT}] : (!llvm.ptr) -> !llvm.ptr, i8
+  %fewer = llvm.atomicrmw sub %a_held, %size monotonic {{alignment = 8 : i64}} : !llvm.ptr, i64
   llvm.br ^make
 ^make:
   %whole = llvm.add %bytes, %header : i64
@@ -86,6 +89,8 @@ llvm.func internal @hotdesk_take_scratch(%kind: i64, %bytes: i64, %otherwise: !l
   llvm.store %slot, %new : !llvm.ptr, !llvm.ptr
   %a_new = llvm.getelementptr %new[1] : (!llvm.ptr) -> !llvm.ptr, i64
   llvm.store %bytes, %a_new : i64, !llvm.ptr
+  %a_total = llvm.getelementptr %pool[{HELD_AT}] : (!llvm.ptr) -> !llvm.ptr, i8
+  %more = llvm.atomicrmw add %a_total, %bytes monotonic {{alignment = 8 : i64}} : !llvm.ptr, i64
   %result = llvm.getelementptr %new[{_HEADER}] : (!llvm.ptr) -> !llvm.ptr, i8
   llvm.return %result : !llvm.ptr
 }}

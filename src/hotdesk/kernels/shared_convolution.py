@@ -1,12 +1,11 @@
 """Convolutions shared out among threads: the functions that kernels call.
 
     hotdesk_convolution_f32(first, last, pixel, stop, filters, …)
-    hotdesk_winograd_f32(first, last, tile, stop, filters, …, scratch, room, …)
+    hotdesk_winograd_f32(first, last, tile, stop, filters, …)
 
 computes a convolution and splits it into one part for each thread: of the images and groups where there are enough of them,
 else of the pixels (the tiles) or of the filters, whichever leaves the longest part shorter. The parts depend on the sizes and on
-the number of threads alone, and so does the order in which a pixel is summed. Scratch memory is shared out as the work is, among
-no more threads than it has room for.
+the number of threads alone, and so does the order in which a pixel is summed.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.jobs import MOST_THREADS, Job
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
-from hotdesk.kernels.winograd import CHANNELS, LEAST_FILTERS, PLACES, WINOGRAD_ARGUMENTS, winograd_name
+from hotdesk.kernels.winograd import PLACES, WINOGRAD_ARGUMENTS, winograd_name
 from hotdesk.kernels.winograd_transforms import tiles_in_panel
 
 _CUT = ("first", "last", "stop", "filters", "w", "y")
@@ -37,51 +36,25 @@ def sharing_convolution(machine: Machine, image: str) -> str:
     cut = (*_CUT, "pixel")
     name = shared_convolution_name(image)
     job = Job(name, convolution_name(image), CONVOLUTION_ARGUMENTS, pointers=("x", "w", "y"), cut=cut)
-    deep = f"""
+    deep = """
   %taps = llvm.mul %rows, %columns : i64
-  %deep = llvm.mul %channels, %taps : i64
-  %most = llvm.mlir.constant({MOST_THREADS} : i64) : i64"""
+  %deep = llvm.mul %channels, %taps : i64"""
     return _sharing(job, machine, image, "pixel", deep)
 
 
 def sharing_winograd(machine: Machine, image: str) -> str:
     """The same for `winograd_functions`."""
-    element = summed_in(image)
-    panel = tiles_in_panel(machine, element)
-    cut = (*_CUT, "tile", "scratch", "room")
-    pointers = ("x", "w", "y", "scratch")
-    job = Job(shared_winograd_name(image), winograd_name(image), WINOGRAD_ARGUMENTS, pointers=pointers, cut=cut)
+    job = Job(shared_winograd_name(image), winograd_name(image), WINOGRAD_ARGUMENTS, ("x", "w", "y"), (*_CUT, "tile"))
     deep = f"""
   %places = llvm.mlir.constant({PLACES} : i64) : i64
-  %deep = llvm.mul %channels, %places : i64
-  %limit = llvm.mlir.constant({MOST_THREADS} : i64) : i64
-  %panel = llvm.mlir.constant({panel} : i64) : i64
-  %channels_most = llvm.mlir.constant({CHANNELS} : i64) : i64
-  %filters_most = llvm.mlir.constant({LEAST_FILTERS} : i64) : i64
-  %lines = llvm.mlir.constant({3 * 2 * machine.lanes(element)} : i64) : i64
-  %channels_block = llvm.intr.smin(%channels, %channels_most) : (i64, i64) -> i64
-  %filters_block = llvm.intr.smin(%filters, %filters_most) : (i64, i64) -> i64
-  %each_filter = llvm.add %channels, %panel : i64
-  %room0 = llvm.mul %filters_block, %each_filter : i64
-  %room1 = llvm.mul %channels_block, %panel : i64
-  %room2 = llvm.add %room0, %room1 : i64
-  %room3 = llvm.add %room2, %lines : i64
-  %least = llvm.mul %room3, %places : i64
-  %fitting = llvm.sdiv %room, %least : i64
-  %most = llvm.intr.smin(%limit, %fitting) : (i64, i64) -> i64"""
-    scratch = """
-  %room_part = llvm.sdiv %room, %wanted : i64
-  %scratch_first = llvm.mul %i, %room_part : i64
-  %scratch_step = llvm.mul %scratch_first, %width_of : i64
-  %scratch_part = llvm.add %scratch, %scratch_step : i64"""
-    return _sharing(job, machine, image, "tile", deep, scratch)
+  %deep = llvm.mul %channels, %places : i64"""
+    return _sharing(job, machine, image, "tile", deep)
 
 
-def _sharing(job: Job, machine: Machine, image: str, place: str, deep: str, scratch: str = "") -> str:
+def _sharing(job: Job, machine: Machine, image: str, place: str, deep: str) -> str:
     """The function that shares out a job whose outputs are numbered as `place` says.
 
-    `deep` tells how many multiplications there are to an output of a filter, and for how many threads there is room; `scratch`
-    which scratch memory a part gets.
+    `deep` tells how many multiplications there are to an output of a filter.
     """
     tile, element = Tile.of(machine), summed_in(image)
     wide = tiles_in_panel(machine, element) if place == "tile" else tile.columns(machine, element)
@@ -90,7 +63,8 @@ def _sharing(job: Job, machine: Machine, image: str, place: str, deep: str, scra
   %pixels = llvm.sub %stop, %{place} : i64{deep}
   %plane = llvm.mul %pixels, %filters : i64
   %each = llvm.mul %plane, %deep : i64
-  %work = llvm.mul %items, %each : i64"""
+  %work = llvm.mul %items, %each : i64
+  %most = llvm.mlir.constant({MOST_THREADS} : i64) : i64"""
     steps = f"""
   %width_of = llvm.mlir.constant({machine.bytes_of(element)} : i64) : i64
   %w_width = llvm.mlir.constant({machine.bytes_of(image)} : i64) : i64"""
@@ -114,5 +88,5 @@ def _sharing(job: Job, machine: Machine, image: str, place: str, deep: str, scra
   %w_step = llvm.mul %w_byte, %w_f : i64
   %y_step = llvm.mul %filter_byte, %y_c : i64
   %w_part = llvm.add %w, %w_step : i64
-  %y_part = llvm.add %y, %y_step : i64{scratch}"""
+  %y_part = llvm.add %y, %y_step : i64"""
     return job.sharing((wide, tile.rows), ("items", "pixels", "filters"), work, part, steps)

@@ -97,6 +97,10 @@ class Values:
             return -(-a // b)
         return a if b == 1 else self._arith("ceildivsi", a, b)
 
+    def even(self, size: Index, most: Index) -> Index:
+        """The length, at least 1, of as few parts of much the same length as there can be, none longer than `most`."""
+        return self.maximum(1, self.ceildiv(size, self.maximum(1, self.ceildiv(size, most))))
+
     def mod(self, a: Index, b: int) -> Index:
         """The remainder that has the sign of `b`, which is positive."""
         if isinstance(a, int):

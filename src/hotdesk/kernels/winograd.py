@@ -6,9 +6,10 @@ Tiles are numbered row by row, one more to a row than there are: that last one h
 columns. As many tiles in a row as a panel of a product has columns are computed together, one product of matrices for each of the
 36 places of a transformed tile:
 
-    for as many filters as the scratch memory has room for:      transform them
-      for each image and panel of tiles, some channels at a time:   transform the image, 36 products
-        transform the sums to outputs
+    for some filters and channels:               transform the filters
+      for each image and panel of tiles:           transform the image, 36 products, transform the sums, add them to the outputs
+
+So how much scratch memory that takes does not depend on the convolution. It is that of products (`scratch`).
 
 All rows lie together: x and y have stride 1 in the last dimension, and a filter's weights are in order. Images and filters of
 16-bit floats become f32 as they are transformed; sums and outputs are f32. Source of the algorithm: see `winograd_matrices`; the
@@ -21,14 +22,15 @@ from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, kinds, sweep_name
 from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
+from hotdesk.kernels.scratch import DECLARED, PRODUCTS
 from hotdesk.kernels.text import Index
+from hotdesk.kernels.values import Values
 from hotdesk.kernels.vectors import VectorBuilder
-from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE
+from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE, TAPS
 from hotdesk.kernels.winograd_transforms import (
     AFTER_ARGUMENTS,
     BEFORE_ARGUMENTS,
     FILTER_ARGUMENTS,
-    PANEL_BYTES,
     after_name,
     before_name,
     filter_name,
@@ -38,26 +40,23 @@ from hotdesk.kernels.winograd_transforms import (
 
 PLACES = SIZE * SIZE
 
-CHANNELS = 64
-"""Transformed at a time, at most; sums are read and written again for the next ones."""
+FILTERS, CHANNELS = 48, 64
+"""Transformed at a time, at most: images again for each block of filters, sums for each block of channels."""
 
-LEAST_FILTERS, GOOD_FILTERS = 16, 32
-"""Transformed at a time: fewer make more of the image's transforms than they save, more gain little."""
-
-_VECTOR_BYTES = 64  # the longest of any machine: memory does not depend on which one a program is compiled for
+FEW_FILTERS, FEW_CHANNELS = 12, 16
+"""The same where there is no scratch memory but a little on the stack."""
 
 WINOGRAD_ARGUMENTS = (
     *("first", "last", "tile", "stop", "filters", "channels"),
     *("x", "x_n", "x_c", "x_h", "height", "length", "top", "left"),
     *("w", "w_f"),
     *("y", "y_n", "y_c", "y_h", "rows", "columns"),
-    *("scratch", "room", "add"),
+    "add",
 )
 """Arguments: which images, tiles (numbered as above) and how many filters; channels, at least one; of x, w and y a pointer and
-strides in elements, the image's height and length and where its first tap reads, rows and columns of an output; scratch memory
-and how many elements it has, at least `room_needed` for one filter."""
+strides in elements, the image's height and length and where its first tap reads, rows and columns of an output."""
 
-POINTERS = ("x", "w", "y", "scratch", "a", "b", "c", "u", "v", "m")
+POINTERS = ("x", "w", "y", "a", "b", "c", "u", "v", "m")
 
 
 def winograd_name(image: str) -> str:
@@ -65,46 +64,47 @@ def winograd_name(image: str) -> str:
     return f"hotdesk_winograd_alone_{image}"
 
 
-def room_needed(filters: int, channels: int, panel: int, lanes: int) -> int:
-    """Elements of scratch memory for so many filters at a time, panels of so many tiles and lines of so many elements."""
-    return PLACES * (filters * (channels + panel) + min(channels, CHANNELS) * panel + 3 * 2 * lanes)
-
-
-def good_room(filters: int, channels: int, element_bytes: int) -> int:
-    """Elements of scratch memory that are enough for one thread, on any machine."""
-    panel, lanes = PANEL_BYTES // element_bytes, _VECTOR_BYTES // element_bytes
-    return room_needed(min(filters, GOOD_FILTERS), channels, panel, lanes)
+def room_needed(k: Values, filters: Index, channels: Index, panel: int, lanes: int) -> Index:
+    """Elements of scratch memory for so many filters and channels at a time, panels of so many tiles, lines of some elements."""
+    each = k.add(k.mul(filters, k.add(channels, panel)), k.mul(channels, panel), 3 * 2 * lanes)
+    return k.mul(each, PLACES)
 
 
 def winograd_functions(machine: Machine, image: str) -> str:
     """The text of the function and of those it calls, but for the sweep over the tiles of a panel."""
     element = summed_in(image)
-    return transform_functions(machine, image, element) + _alone(machine, image, element)
+    return (
+        DECLARED.format(element=element)
+        + transform_functions(machine, image, element)
+        + _alone(machine, image, element)
+    )
 
 
 def _alone(machine: Machine, image: str, element: str) -> str:
     f = VectorBuilder(machine, element)
-    a, pointers = f.arguments(WINOGRAD_ARGUMENTS, {"x": image, "w": image, "y": element, "scratch": element})
+    a, pointers = f.arguments(WINOGRAD_ARGUMENTS, {"x": image, "w": image, "y": element})
     panel, narrow = tiles_in_panel(machine, element), Tile.of(machine).narrow * f.lanes
+    own = f.scratch(int(room_needed(Values(), FEW_FILTERS, FEW_CHANNELS, panel, f.lanes)))
+    wanted = room_needed(f, f.minimum(a["filters"], FILTERS), f.minimum(a["channels"], CHANNELS), panel, f.lanes)
+    memory = f.take_scratch(PRODUCTS, f.mul(wanted, machine.bytes_of(element)), own)
+    short = f.same_memory(memory, own)
+    filters_at_once = f.even(a["filters"], f.select(short, FEW_FILTERS, FILTERS))
+    channels_at_once = f.select(short, FEW_CHANNELS, CHANNELS)
 
     def step(size: Index) -> Index:
         """Elements from one place's matrix to the next one's: an odd number of lines, so that no two fall on the same sets."""
         return f.mul(f.add(f.mul(f.floordiv(f.ceildiv(size, f.lanes), 2), 2), 1), f.lanes)
 
-    fixed = f.mul(f.add(f.mul(f.minimum(a["channels"], CHANNELS), panel), 3 * 2 * f.lanes), PLACES)
-    fitting = f.floordiv(f.sub(a["room"], fixed), f.mul(f.add(a["channels"], panel), PLACES))
-    block = f.ceildiv(a["filters"], f.maximum(1, f.ceildiv(a["filters"], f.maximum(1, fitting))))
-    block = f.maximum(1, block)
     pitch = f.add(f.ceildiv(a["columns"], OUTPUTS), 1)
-    u_step = step(f.mul(block, a["channels"]))
-    v_step = step(f.mul(f.minimum(a["channels"], CHANNELS), panel))
-    m_step = step(f.mul(block, panel))
+    most = f.minimum(a["channels"], channels_at_once)
+    u_step, v_step, m_step = (
+        step(f.mul(*sizes)) for sizes in ((filters_at_once, most), (most, panel), (filters_at_once, panel))
+    )
     v_at = f.mul(u_step, PLACES)
     m_at = f.add(v_at, f.mul(v_step, PLACES))
-    scratch = pointers["scratch"].pointer
     given: dict[str, Index] = {**a, "pitch": pitch, "u_step": u_step, "v_step": v_step, "m_step": m_step}
     given |= {"x": pointers["x"].pointer, "w": pointers["w"].pointer, "y": pointers["y"].pointer}
-    given |= {"u": scratch, "v": scratch, "m": scratch, "v_at": v_at, "m_at": m_at}
+    given |= {"u": memory.pointer, "v": memory.pointer, "m": memory.pointer, "v_at": v_at, "m_at": m_at}
 
     kinds_of = {name: f"memref<{image if name in ('x', 'w') else element}>" for name in POINTERS}
 
@@ -112,32 +112,40 @@ def _alone(machine: Machine, image: str, element: str) -> str:
         types = [kinds_of.get(name, "i1" if name == "add" else "index") for name in names]
         f.call_local(function, [(values[name], kind) for name, kind in zip(names, types, strict=True)])
 
-    def products(filters: Index, channels: Index, first: Index, columns: Index) -> None:
-        """The product at every place of a tile, for some channels from the first on."""
+    def products(filters: Index, channels: Index, columns: Index) -> None:
+        """The product at every place of a tile."""
+        no = f.constant("false", "i1")
         with f.loop(0, PLACES) as place:
-            values: dict[str, Index] = {"m": filters, "k": channels, "a": scratch, "b": scratch, "c": scratch}
-            values |= {"a_at": f.add(f.mul(place, u_step), first), "a_row": a["channels"]}
+            values: dict[str, Index] = {
+                "m": filters,
+                "k": channels,
+                "a": memory.pointer,
+                "b": memory.pointer,
+                "c": memory.pointer,
+            }
+            values |= {"a_at": f.mul(place, u_step), "a_row": channels}
             values |= {"b_at": f.add(v_at, f.mul(place, v_step)), "b_row": panel}
             values |= {"c_at": f.add(m_at, f.mul(place, m_step)), "c_row": panel, "c_column": 1}
-            values |= {"columns": columns, "add": str(f.at_least(first, 1))}
+            values |= {"columns": columns, "add": no}
             each = kinds(SWEEP_ARGUMENTS, element)
             f.call_local(
                 sweep_name(element), [(values[name], kind) for name, kind in zip(SWEEP_ARGUMENTS, each, strict=True)]
             )
 
-    with f.steps(0, a["filters"], block) as filter_:
-        filters = f.minimum(block, f.sub(a["filters"], filter_))
-        here = {**given, "filters": filters, "w_at": f.mul(filter_, a["w_f"])}
+    with f.steps(0, a["filters"], filters_at_once) as filter_, f.steps(0, a["channels"], channels_at_once) as channel:
+        filters = f.minimum(filters_at_once, f.sub(a["filters"], filter_))
+        channels = f.minimum(channels_at_once, f.sub(a["channels"], channel))
+        adds = str(f.either(a["add"], f.at_least(channel, 1)))
+        w_at = f.add(f.mul(filter_, a["w_f"]), f.mul(channel, TAPS * TAPS))
+        here = {**given, "filters": filters, "channels": channels, "add": adds, "w_at": w_at}
         call(filter_name(image), FILTER_ARGUMENTS, here)
         with f.loop(a["first"], a["last"]) as number, f.loop(a["tile"], a["stop"], panel) as tile:
             count = f.minimum(panel, f.sub(a["stop"], tile))
-            at = {**here, "tile": tile, "count": count}
-            columns = f.select(f.at_least(narrow, count), narrow, panel)
-            with f.loop(0, a["channels"], CHANNELS) as channel:
-                channels = f.minimum(CHANNELS, f.sub(a["channels"], channel))
-                x_at = f.add(f.mul(number, a["x_n"]), f.mul(channel, a["x_c"]))
-                call(before_name(image), BEFORE_ARGUMENTS, {**at, "channels": channels, "x_at": x_at})
-                products(filters, channels, channel, columns)
+            x_at = f.add(f.mul(number, a["x_n"]), f.mul(channel, a["x_c"]))
             y_at = f.add(f.mul(number, a["y_n"]), f.mul(filter_, a["y_c"]))
-            call(after_name(image), AFTER_ARGUMENTS, {**at, "y_at": y_at})
+            at = {**here, "tile": tile, "count": count, "x_at": x_at, "y_at": y_at}
+            call(before_name(image), BEFORE_ARGUMENTS, at)
+            products(filters, channels, f.select(f.at_least(narrow, count), narrow, panel))
+            call(after_name(image), AFTER_ARGUMENTS, at)
+    f.give_scratch(memory, own)
     return f.function(winograd_name(image))

@@ -86,8 +86,6 @@ class WithinBudget:
         budget: bytes for the arena and the results.
         bounds: the least and greatest value of each symbol.
         names: symbols by the names of their dimensions, for messages.
-        winograd: whether convolutions may take scratch memory for Winograd's filtering; changed to False where that fits or
-            helps to, as the first thing that is tried.
         trials: how many copies were bufferized and planned, or had been.
         kept: the trials that are known.
         least: once a budget is refused, the peak that is known to work.
@@ -97,7 +95,6 @@ class WithinBudget:
     budget: int
     bounds: Bounds
     names: Mapping[str, str] = field(default_factory=dict[str, str])
-    winograd: bool = True
     trials: int = 0
     kept: KeptTrials = field(default_factory=KeptTrials)
     least: int = 0
@@ -111,7 +108,7 @@ class WithinBudget:
             OptionError: a size has no greatest value.
         """
         with entered(module.operation):
-            first = now = self._first(module)
+            first = now = self.trial(module)
             first_steps = (self._again,) if self.recompute else ()
             steps = (*first_steps, self._ordered, self._split, self._recomputed)
             while now.peak > self.budget:
@@ -127,16 +124,6 @@ class WithinBudget:
                 for one in _INSERTED:
                     log.decisions.extend(run_pass(one, module, log))
             log.snapshot("budget", module)
-
-    def _first(self, module: ir.Module) -> Trial:
-        """The module as it is; where it does not fit, without scratch memory for Winograd's filtering if that helps."""
-        found = self.trial(module)
-        if found.peak <= self.budget or not self.winograd:
-            return found
-        self.winograd = False
-        without = self.trial(module)
-        self.winograd = without.peak == found.peak
-        return found if self.winograd else without
 
     def _again(self, module: ir.Module, now: Trial, log: Log) -> Trial:
         """Makes values again, by any operations, until they fit by an estimate: the highest for which the plan fits, about."""
@@ -242,7 +229,7 @@ class WithinBudget:
 
     def _tried(self, module: ir.Module, one: Pass | None) -> tuple[Trial, ...]:
         """The trial of the module, as a pass changes it; nothing if the pass does not. It is made unless it is known."""
-        key = self.kept.key(module, one, self.winograd, sorted(self.bounds.items()))
+        key = self.kept.key(module, one, sorted(self.bounds.items()))
         found = self.kept.read(key)
         if found is None:
             found = self._made(module, one, longer=False)
@@ -266,7 +253,7 @@ class WithinBudget:
                 return ()
             verify(copy, one.name)
             module, changes = copy, _INSERTED
-        made = bufferized(module, changes, winograd=self.winograd)
+        made = bufferized(module, changes)
         return (made.trial({name: self._greatest(name) for name in made.symbols}, longer=longer),)
 
     def _greatest(self, symbol: str) -> int:

@@ -67,13 +67,11 @@ class MemoryNeeds:
 class LowerPeak:
     """Reorders a module on tensors, before destinations are chosen.
 
-    `bounds` are the least and greatest value of each symbol, `names` symbols by the names of their dimensions, for decisions;
-    `winograd` says whether convolutions may take scratch memory for Winograd's filtering.
+    `bounds` are the least and greatest value of each symbol, `names` symbols by the names of their dimensions, for decisions.
     """
 
     bounds: Bounds
     names: Mapping[str, str] = field(default_factory=dict[str, str])
-    winograd: bool = True
 
     def __call__(self, module: ir.Module, log: Log) -> None:
         """Changes the module if that makes its arena smaller; the decisions go to the log."""
@@ -91,7 +89,7 @@ class LowerPeak:
 
     def needs(self, module: ir.Module) -> MemoryNeeds:
         """What a module takes once it is bufferized. Changes nothing."""
-        return MemoryNeeds(bufferized(module, winograd=self.winograd), self.bounds)
+        return MemoryNeeds(bufferized(module), self.bounds)
 
     def _decided(self, module: ir.Module, given: MemoryNeeds, other: MemoryNeeds) -> Decision:
         """Whether the other order is taken."""

@@ -49,12 +49,7 @@ _INSERTED = (EliminateEmptyTensors(),)
 
 @dataclass(frozen=True, slots=True)
 class KeepLess:
-    """Changes a module on tensors, before destinations are chosen. Sizes that are open leave it as it is.
-
-    `winograd` says whether convolutions may take scratch memory for Winograd's filtering.
-    """
-
-    winograd: bool = True
+    """Changes a module on tensors, before destinations are chosen. Sizes that are open leave it as it is."""
 
     def __call__(self, module: ir.Module, log: Log) -> None:
         """Changes the module as long as that makes its arena smaller; the decisions go to the log."""
@@ -94,7 +89,7 @@ class KeepLess:
         return found
 
     def _needs(self, module: ir.Module) -> Trial | None:
-        made = bufferized(module, _INSERTED, winograd=self.winograd)
+        made = bufferized(module, _INSERTED)
         return None if made.symbols else made.trial({})
 
 

@@ -34,7 +34,6 @@ class Way:
         again: bytes that its operations write more than those of the program as it is.
         operations: how many more of these there are.
         module: the program on tensors, before destinations are chosen.
-        winograd: whether its convolutions may take scratch memory for Winograd's filtering.
         decisions: what was changed, and why.
     """
 
@@ -44,7 +43,6 @@ class Way:
     again: int
     operations: int
     module: ir.Module
-    winograd: bool
     decisions: tuple[Decision, ...]
 
 
@@ -53,7 +51,7 @@ class Sweep:
     """Finds the ways of a module on tensors; called in front of the choice of destinations.
 
     Attributes:
-        bounds, names, winograd: as `WithinBudget` has them.
+        bounds, names: as `WithinBudget` has them.
         budgets: those to look for, in bytes; None for the peak and part by part below it.
         most: how many ways within budgets are looked for at most where none are given.
         progress: is told in words what is looked for, and how many ways are found.
@@ -64,7 +62,6 @@ class Sweep:
 
     bounds: Bounds
     names: Mapping[str, str] = field(default_factory=dict[str, str])
-    winograd: bool = True
     budgets: Sequence[int] | None = None
     most: int = 8
     progress: Callable[[str, int], None] = lambda text, count: None
@@ -90,8 +87,8 @@ class Sweep:
                     found.append(self._within(module, budget, "given"))
                 except PlanError as error:
                     self.refused = str(error)
-        ways = {(way.peak, way.again, way.winograd): way for way in reversed(found)}
-        self.found = [way for way in found if ways[way.peak, way.again, way.winograd] is way]
+        ways = {(way.peak, way.again): way for way in reversed(found)}
+        self.found = [way for way in found if ways[way.peak, way.again] is way]
         return self.found
 
     def _targets(self, peak: int, found: list[Way]) -> Iterator[int]:
@@ -111,10 +108,10 @@ class Sweep:
     def _within(self, module: ir.Module, budget: int | None, order: str) -> Way:
         """The way that options give."""
         changed = cast(ir.Module, cast(Any, module.operation).clone())
-        log, winograd = Log(), self.winograd
+        log = Log()
         if order == "peak":
-            LowerPeak(self.bounds, self.names, winograd)(changed, log)
-        search = WithinBudget(budget or 0, self.bounds, self.names, winograd, kept=self.trials)
+            LowerPeak(self.bounds, self.names)(changed, log)
+        search = WithinBudget(budget or 0, self.bounds, self.names, kept=self.trials)
         if budget is not None:
             try:
                 search(changed, log)
@@ -123,4 +120,4 @@ class Sweep:
         found = search.trial(changed)
         before, after = (work(each) for each in (module, changed))
         again, operations = after[0] - before[0], after[1] - before[1]
-        return Way(order, budget, found.peak, again, operations, changed, search.winograd, tuple(log.decisions))
+        return Way(order, budget, found.peak, again, operations, changed, tuple(log.decisions))

@@ -145,7 +145,7 @@ class Bufferized:
         return next((self.numbers[user] for user in buffer.users if user <= step and self.numbers[user] >= 0), -1)
 
 
-def bufferized(module: ir.Module, changes: Sequence[Pass] = (), *, winograd: bool = True) -> Bufferized:
+def bufferized(module: ir.Module, changes: Sequence[Pass] = ()) -> Bufferized:
     """Bufferizes a copy of a module on tensors, before destinations are chosen, with `changes` to it first.
 
     Must be called inside its context.
@@ -155,7 +155,7 @@ def bufferized(module: ir.Module, changes: Sequence[Pass] = (), *, winograd: boo
         for each in (op, *(nested_ops(op) if op.name == "scf.for" else ())):
             if not each.name.startswith(("arith.", "func.", "cf.")):
                 each.attributes[_NUMBER] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
-    remainder(changes, winograd=winograd).run(copy)
+    remainder(changes).run(copy)
     function = main_function(copy)
     buffers = find_buffers(function)
     ops = ops_outside_payloads(function)

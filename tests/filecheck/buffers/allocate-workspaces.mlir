@@ -41,19 +41,6 @@ func.func @unfolds(%x: memref<1x64x56x56xf32>, %w: memref<64x64x3x3xf32>, %y: me
 
 // -----
 
-// Winograd's filtering needs memory for transformed filters, panels of tiles and sums.
-// CHECK:       decision: convolution workspace: allocated: workspace, [[BYTES:[0-9]+]] bytes
-// CHECK-LABEL: func.func @filters(
-// CHECK:         memref.alloc() : memref<[[BYTES]]xi8>
-func.func @filters(%x: memref<1x64x56x56xf32>, %w: memref<64x64x3x3xf32>, %y: memref<1x64x56x56xf32>) {
-  "hotdesk.conv"(%x, %w, %y) {accumulate = false, dilations = array<i64: 1, 1>, groups = 1 : i64, input_dilations = array<i64: 1, 1>,
-    pad_high = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, strides = array<i64: 1, 1>}
-    : (memref<1x64x56x56xf32>, memref<64x64x3x3xf32>, memref<1x64x56x56xf32>) -> ()
-  return
-}
-
-// -----
-
 // In a loop, and behind one, kernels are generated for what types tell of memory: they ask for as much.
 // CHECK-LABEL: func.func @in_a_loop(
 // CHECK:         scf.for

@@ -21,7 +21,7 @@ TEXT = """What. It does iff
    the second (`analysis.of.it`);
 2. another one.
 """
-AGAINST = {*list(Reason)[list(Reason).index(Reason.NO_ORDER_BELOW) :]} - {Reason.WORKSPACE, Reason.WITHOUT_SCRATCH}
+AGAINST = {*list(Reason)[list(Reason).index(Reason.NO_ORDER_BELOW) :]} - {Reason.WORKSPACE}
 """The reasons against reuse: something that a pass asks for is not so."""
 PAGE = Path(__file__).parents[3] / "docs" / "passes" / "hotdesk-copy-removal.md"
 

@@ -31,7 +31,6 @@ def test_every_outcome_has_a_kind_and_a_category(outcome: Outcome) -> None:
         Outcome.ALLOCATED: RemarkKind.MISSED,
         Outcome.NOT_FUSED: RemarkKind.MISSED,
         Outcome.CALLED: RemarkKind.MISSED,
-        Outcome.DECLINED: RemarkKind.MISSED,
         Outcome.ORDER_KEPT: RemarkKind.ANALYSIS,
     }
     assert made.kind is kinds.get(outcome, RemarkKind.PASSED)

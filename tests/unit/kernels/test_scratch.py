@@ -69,6 +69,21 @@ def test_a_block_that_is_too_small_is_made_anew(scratch: Scratch) -> None:
     assert scratch.take(PRODUCTS, 1 << 20) == large
 
 
+def test_the_bytes_of_all_blocks_are_counted(scratch: Scratch) -> None:
+    pool = scratch.pool
+    assert pool is not None
+    assert pool.scratch_bytes == 0
+    taken = [scratch.take(kind, size) for kind, size in ((PRODUCTS, 100), (PRODUCTS, 200), (SCORES, 1000))]
+    assert pool.scratch_bytes == 1300
+    scratch.give(taken[0])
+    assert pool.scratch_bytes == 1300
+    assert scratch.take(PRODUCTS, 1 << 60) == OTHERWISE  # the small block is gone
+    assert pool.scratch_bytes == 1200
+    scratch.take(PRODUCTS, 500)
+    pool.forked()  # nobody gives back what the threads of the parent had
+    assert pool.scratch_bytes == 1700
+
+
 def test_blocks_in_use_are_different(scratch: Scratch) -> None:
     blocks = [scratch.take(kind, 64) for kind in (PRODUCTS, PRODUCTS, SCORES, SCORES)]
     assert len({*blocks, OTHERWISE}) == 5

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -19,9 +20,12 @@ from hypothesis import strategies as st
 
 from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
+from hotdesk.kernels.scratch import PRODUCTS, SLOTS, SLOTS_AT
 from hotdesk.kernels.shared import shared_name
 from hotdesk.kernels.shared_convolution import shared_winograd_name
-from hotdesk.kernels.winograd import CHANNELS, GOOD_FILTERS, WINOGRAD_ARGUMENTS, good_room, room_needed
+from hotdesk.kernels.sharing import POOL_BYTES, USE_POOL
+from hotdesk.kernels.values import Values
+from hotdesk.kernels.winograd import CHANNELS, FEW_CHANNELS, FEW_FILTERS, FILTERS, WINOGRAD_ARGUMENTS, room_needed
 from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE, TAPS, after_matrix, before_matrix, filter_matrix
 from hotdesk.kernels.winograd_transforms import tiles_in_panel
 from hotdesk.runtime.code.products import CommonCode, common_code
@@ -38,7 +42,7 @@ ERROR = {"f32": 3e-6, "f64": 6e-15}
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Sizes of a convolution; pairs are of rows and columns. `filters_at_once` is what there is scratch memory for."""
+    """Sizes of a convolution; pairs are of rows and columns."""
 
     batch: int = 1
     filters: int = 5
@@ -46,7 +50,6 @@ class Case:
     image: tuple[int, int] = (9, 20)
     low: tuple[int, int] = (1, 1)
     high: tuple[int, int] = (1, 1)
-    filters_at_once: int = GOOD_FILTERS
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
@@ -69,7 +72,7 @@ def pool() -> ThreadPool:
     return ThreadPool()
 
 
-def call(code: CommonCode, case: Case, x: Array, w: Array, y: Array, scratch: Array, *, add: bool) -> None:
+def call(code: CommonCode, case: Case, x: Array, w: Array, y: Array, *, add: bool) -> None:
     (x_n, x_c, x_h, _), (y_n, y_c, y_h, _) = ([s // each.itemsize for s in each.strides] for each in (x, y))
     rows, columns = y.shape[2:]
     numbers: dict[str, int] = {
@@ -95,8 +98,6 @@ def call(code: CommonCode, case: Case, x: Array, w: Array, y: Array, scratch: Ar
         "y_h": y_h,
         "rows": rows,
         "columns": columns,
-        "scratch": scratch.ctypes.data,
-        "room": scratch.size,
         "add": int(add),
     }
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * len(WINOGRAD_ARGUMENTS))(code.address)
@@ -111,8 +112,33 @@ def expected(case: Case, x: Array, w: Array) -> Array:
     return F.conv2d(image, torch.from_numpy(w.astype(np.float64))).numpy()
 
 
-def check(machine: Machine, case: Case, element: str = "f32", *, add: bool = False, behind: bool = True) -> None:
-    """Real numbers; each operand and the scratch memory end, or begin, where a page begins that nobody may touch."""
+@contextmanager
+def scratch_of(code: CommonCode, machine: Machine, case: Case, element: str, *, kept: bool) -> Generator[None]:
+    """Lets code take a block of just the bytes it asks for, behind which a page begins that nobody may touch, or none."""
+    pool = np.zeros(POOL_BYTES // 8, np.int64)
+    room = room_needed(
+        Values(),
+        min(case.filters, FILTERS),
+        min(case.channels, CHANNELS),
+        tiles_in_panel(machine, element),
+        machine.lanes(element),
+    )
+    size = int(room) * machine.bytes_of(element)
+    block = Protected(64 + size, np.uint8, behind=True)
+    slot = SLOTS_AT + 8 * SLOTS * PRODUCTS
+    block.array[:16].view(np.int64)[:] = pool.ctypes.data + slot, size
+    block.array[64:].view(TYPES[element])[:] = np.nan
+    pool[slot // 8] = block.array.ctypes.data + 64
+    code.machine.call(USE_POOL, pool.ctypes.data if kept else 0, 1)
+    yield
+    code.machine.call(USE_POOL, 0, 1)
+    assert pool[slot // 8] == block.array.ctypes.data + 64
+
+
+def check(
+    machine: Machine, case: Case, element: str = "f32", *, add: bool = False, behind: bool = True, kept: bool = True
+) -> None:
+    """Real numbers; each operand ends, or begins, where a page begins that nobody may touch."""
     values = np.random.default_rng(1)
     total = summed_in(element)
 
@@ -126,17 +152,14 @@ def check(machine: Machine, case: Case, element: str = "f32", *, add: bool = Fal
         return (array.astype(np.uint32) << 16).view(np.float32) if element == "bf16" else array
 
     x, w, y = (placed(shape, kind) for shape, kind in zip(case.shapes, (element, element, total), strict=True))
-    room = room_needed(
-        min(case.filters, case.filters_at_once), case.channels, tiles_in_panel(machine, total), machine.lanes(total)
-    )
-    scratch = placed((room,))
-    scratch[:] = np.nan
     before, want = [x.copy(), w.copy()], expected(case, numbers(x), numbers(w))
     largest = float(expected(case, np.abs(numbers(x)), np.abs(numbers(w))).max(initial=1.0))
     want = want + y if add else want
     if not add:
         y[...] = np.nan
-    call(compiled(machine, element)[0], case, x, w, y, scratch, add=add)
+    code = compiled(machine, element)[0]
+    with scratch_of(code, machine, case, total, kept=kept):
+        call(code, case, x, w, y, add=add)
     np.testing.assert_allclose(y, want, rtol=0, atol=ERROR[total] * largest, err_msg=str(case))
     np.testing.assert_array_equal(x, before[0])
     np.testing.assert_array_equal(w, before[1])
@@ -155,16 +178,6 @@ def test_the_matrices_compute_a_window() -> None:
     products = [a * b for a, b in zip(times(filters, taps), times(before, data), strict=True)]
     window = [sum((data[i + j] * taps[j] for j in range(TAPS)), Fraction(0)) for i in range(OUTPUTS)]
     assert times(after, products) == window
-
-
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("element", ["f32", "f64"])
-def test_what_is_asked_for_is_enough_on_every_machine(machine: str, element: str) -> None:
-    kind, width = MACHINES[machine], {"f32": 4, "f64": 8}[element]
-    for filters, channels in ((1, 1), (16, 16), (64, 3), (200, 500)):
-        panel, lanes = tiles_in_panel(kind, element), kind.lanes(element)
-        needed = room_needed(min(filters, GOOD_FILTERS), channels, panel, lanes)
-        assert needed <= good_room(filters, channels, width)
 
 
 CASES = {
@@ -187,9 +200,9 @@ CASES = {
     "one channel and filter": Case(channels=1, filters=1),
     "channels of several vectors": Case(channels=37),
     "several blocks of channels": Case(channels=2 * CHANNELS + 3),
-    "several blocks of filters": Case(filters=41, filters_at_once=7),
-    "one filter at a time": Case(filters=5, filters_at_once=1),
-    "many filters": Case(filters=90, channels=20, image=(20, 21)),
+    "several blocks of filters": Case(filters=2 * FILTERS + 5),
+    "several blocks of both": Case(filters=FILTERS + 1, channels=CHANNELS + 20, image=(20, 21)),
+    "several small blocks": Case(filters=2 * FEW_FILTERS + 1, channels=2 * FEW_CHANNELS + 1),
     "no images": Case(batch=0),
     "no filters": Case(filters=0),
     "no output": Case(image=(2, 5), low=(0, 0), high=(0, 0)),
@@ -200,7 +213,8 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_every_case(name: str, machine: str) -> None:
     for add in (False, True):
-        check(MACHINES[machine], CASES[name], add=add, behind=not add)
+        for kept in (False, True):
+            check(MACHINES[machine], CASES[name], add=add, behind=not add, kept=kept)
 
 
 @pytest.mark.parametrize("machine", ["host", "AVX2"])
@@ -218,14 +232,18 @@ def test_halves_are_summed_in_single_precision(element: str, machine: str) -> No
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads(threads: int) -> None:
-    """Shared out by images, by tiles and by filters; with scratch memory for all threads, for two, and for one."""
-    pool().serve(compiled(host(), "f32")[0].machine, threads)
-    large = Case(channels=40, filters=60, image=(40, 41), filters_at_once=200)
-    few_tiles = Case(channels=200, filters=500, image=(9, 9), filters_at_once=500)
+    """Shared out by images, by tiles and by filters; each thread takes a block of its own."""
+    large, few_tiles = Case(channels=40, filters=60, image=(40, 41)), Case(channels=200, filters=500, image=(9, 9))
+    code, _ = compiled(host(), "f32")
+    pool().serve(code.machine, threads)
     for case in (large, replace(large, batch=6), few_tiles):
-        for at_once in (200, 40, 16):
-            check(host(), replace(case, filters_at_once=at_once), add=True)
-    pool().serve(compiled(host(), "f32")[0].machine, 1)
+        values = np.random.default_rng(1)
+        x, w = (values.standard_normal(shape).astype(np.float32) for shape in case.shapes[:2])
+        y = np.full(case.shapes[2], np.nan, np.float32)
+        call(code, case, x, w, y, add=False)
+        largest = float(expected(case, np.abs(x), np.abs(w)).max())
+        np.testing.assert_allclose(y, expected(case, x, w), rtol=0, atol=ERROR["f32"] * largest)
+    pool().serve(code.machine, 1)
 
 
 def test_the_same_numbers_each_time() -> None:
@@ -234,10 +252,9 @@ def test_the_same_numbers_each_time() -> None:
     case = Case(channels=64, filters=64, image=(60, 60))
     values = np.random.default_rng(1)
     x, w = (values.standard_normal(shape).astype(np.float32) for shape in case.shapes[:2])
-    scratch = np.empty(2 * good_room(case.filters, case.channels, 4), np.float32)
     results = [np.empty(case.shapes[2], np.float32) for _ in range(10)]
     for y in results:
-        call(code, case, x, w, y, scratch, add=False)
+        call(code, case, x, w, y, add=False)
     pool().serve(code.machine, 1)
     for y in results[1:]:
         np.testing.assert_array_equal(y, results[0])
@@ -255,12 +272,11 @@ def cases(draw: st.DrawFn) -> Case:
         image=(draw(st.integers(1, 30)), draw(st.integers(1, 90))),
         low=pair(-1, 5),
         high=pair(0, 5),
-        filters_at_once=draw(st.integers(1, 30)),
     )
     return case if min(case.image) > 1 else replace(case, low=(1, 1), high=(1, 1))
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
-@given(cases(), st.booleans(), st.booleans(), st.sampled_from(list(MACHINES)))
-def test_any_convolution(case: Case, add: bool, behind: bool, machine: str) -> None:
-    check(MACHINES[machine], case, add=add, behind=behind)
+@given(cases(), st.booleans(), st.booleans(), st.booleans(), st.sampled_from(list(MACHINES)))
+def test_any_convolution(case: Case, add: bool, behind: bool, kept: bool, machine: str) -> None:
+    check(MACHINES[machine], case, add=add, behind=behind, kept=kept)

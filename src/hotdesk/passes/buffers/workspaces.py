@@ -2,9 +2,8 @@
 
     hotdesk.conv %x, %w, %y        ->        %s = memref.alloc() : memref<262144xi8>; hotdesk.conv %x, %w, %y, %s
 
-Always legal. So scratch memory is planned, shared and reported; no kernel allocates. Two kinds of convolution ask for it:
-transposed ones whose windows do not overlap, and those of 3 by 3 taps and stride 1, which Winograd's filtering computes with a
-quarter of the multiplications, at some six times the rounding error; `winograd=false` has them computed from all their products.
+Always legal. So scratch memory is planned, shared and reported; no kernel allocates. Transposed convolutions whose windows do not
+overlap ask for it.
 """
 
 from __future__ import annotations
@@ -30,16 +29,10 @@ from hotdesk.program.symbolic import SymbolicSizes
 
 @dataclass(frozen=True, slots=True)
 class AllocateWorkspaces(Pass):
-    """Allocates the workspace of every `hotdesk.conv` that asks for one.
-
-    Options:
-        winograd: whether convolutions may be computed by Winograd's filtering, which asks for scratch memory.
-    """
+    """Allocates the workspace of every `hotdesk.conv` that asks for one."""
 
     name: ClassVar[str] = "hotdesk-allocate-workspaces"
-    reasons: ClassVar[tuple[Reason, ...]] = (Reason.WORKSPACE, Reason.WITHOUT_SCRATCH)
-
-    winograd: bool = True
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.WORKSPACE,)
 
     def requires(self) -> tuple[Property, ...]:
         return (NO_TENSORS,)
@@ -56,18 +49,16 @@ class AllocateWorkspaces(Pass):
         return tuple(decisions)
 
     def _allocate(self, op: ir.Operation, places: MemrefResolver) -> list[Decision]:
-        request = convolution_workspace(op, [_place(value, places) for value in op.operands])
-        if request is None:
+        wanted = convolution_workspace(op, [_place(value, places) for value in op.operands])
+        if not wanted:
             return []
         source = Source(op.name, *origin(op.location))
-        if request.optional and not self.winograd:
-            return [Decision(_SUBJECT, Outcome.DECLINED, Reason.WITHOUT_SCRATCH, (source,), request.bytes)]
-        memref = ir.MemRefType.get([request.bytes], ir.IntegerType.get_signless(8))
+        memref = ir.MemRefType.get([wanted], ir.IntegerType.get_signless(8))
         attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
         scratch = create("memref.alloc", [], [memref], attributes, before=op).results[0]
         create(op.name, [*op.operands, scratch], [], {name: op.attributes[name] for name in op.attributes}, before=op)
         op.erase()
-        return [Decision(_SUBJECT, Outcome.ALLOCATED, Reason.WORKSPACE, (source,), request.bytes)]
+        return [Decision(_SUBJECT, Outcome.ALLOCATED, Reason.WORKSPACE, (source,), wanted)]
 
 
 def _place(value: ir.Value, places: MemrefResolver) -> ResolvedMemref:

@@ -12,7 +12,7 @@ from hotdesk.models.hotdesk import letters_of
 from hotdesk.passes.lower.attention.kernel import AttentionSpec, attention
 from hotdesk.passes.lower.attention.region import scoring
 from hotdesk.passes.lower.contraction.kernel import ContractionSpec, contraction
-from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, Workspace, convolution, workspace
+from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace_bytes
 from hotdesk.passes.lower.pooling import PoolingSpec, pooling
 from hotdesk.passes.lower.scalar import Reduction
 from hotdesk.passes.lower.structured.kernel import disjoint
@@ -44,7 +44,7 @@ def _contraction(op: ir.Operation, operands: list[ResolvedMemref]) -> Contractio
 def convolution_spec(
     op: ir.Operation, operands: list[ResolvedMemref], *, scratch: bool | None = None
 ) -> ConvolutionSpec:
-    """The specification of a `hotdesk.conv`; scratch memory is what it has, unless `scratch` says otherwise."""
+    """The specification of a `hotdesk.conv`; it has a workspace if it is given one, unless `scratch` says otherwise."""
     x, w, y = (place.view() for place in operands[:3])
     return ConvolutionSpec(
         x,
@@ -59,12 +59,13 @@ def convolution_spec(
         accumulate=flag_of(op, "accumulate"),
         noalias=cast("tuple[bool, bool, bool]", _noalias(operands[:3])),
         scratch=len(op.operands) > 3 if scratch is None else scratch,
+        winograd="winograd" not in op.attributes or flag_of(op, "winograd"),
     )
 
 
-def convolution_workspace(op: ir.Operation, operands: list[ResolvedMemref]) -> Workspace | None:
-    """The scratch memory that the kernel of a `hotdesk.conv` asks for."""
-    return workspace(convolution_spec(op, operands, scratch=True))
+def convolution_workspace(op: ir.Operation, operands: list[ResolvedMemref]) -> int:
+    """Bytes of the workspace that the kernel of a `hotdesk.conv` asks for."""
+    return workspace_bytes(convolution_spec(op, operands, scratch=True))
 
 
 def attention_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> AttentionSpec:

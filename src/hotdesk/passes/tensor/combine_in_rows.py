@@ -38,7 +38,6 @@ class CombineInRows(Pass):
     Options:
         least_bytes: values of fewer bytes are left as they are.
         least_part: bytes that a part has at least, about.
-        winograd: whether convolutions will have scratch memory for Winograd's filtering, which counts as held as well.
     """
 
     name: ClassVar[str] = "hotdesk-combine-in-rows"
@@ -46,7 +45,6 @@ class CombineInRows(Pass):
 
     least_bytes: int = 1 << 20
     least_part: int = 1 << 18
-    winograd: bool = True
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
@@ -62,8 +60,7 @@ class CombineInRows(Pass):
         """The bytes of scratch memory that an operation will have, if its operands lie row by row."""
         if op.name != "hotdesk.conv":
             return 0
-        request = convolution_workspace(op, [_row_by_row(value) for value in op.operands])
-        return 0 if request is None or (request.optional and not self.winograd) else request.bytes
+        return convolution_workspace(op, [_row_by_row(value) for value in op.operands])
 
 
 def _row_by_row(value: ir.Value) -> ResolvedMemref:

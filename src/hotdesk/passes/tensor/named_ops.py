@@ -37,10 +37,17 @@ from hotdesk.passes.tensor.inits import inits_as_inputs
 
 @dataclass(frozen=True, slots=True)
 class NormalizeNamedOps(FunctionPass):
-    """Rewrites named linalg ops into the `hotdesk` dialect (rules in the module docstring)."""
+    """Rewrites named linalg ops into the `hotdesk` dialect (rules in the module docstring).
+
+    Options:
+        winograd: whether convolutions may be computed by Winograd's filtering, with a quarter of the multiplications and some six
+            times the rounding error; else they say `winograd = false`.
+    """
 
     name: ClassVar[str] = "hotdesk-normalize-named-ops"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.VIEW_OF_OPERAND,)
+
+    winograd: bool = True
 
     def run_on(self, function: ir.Operation) -> Iterator[Decision]:
         for op in ops_outside_payloads(function):
@@ -49,6 +56,9 @@ class NormalizeNamedOps(FunctionPass):
                 continue  # ops on buffers, which have no results, stay as they are
             if op.name in EQUATIONS or op.block == entry_block(function):
                 yield from rewrite(op)
+        for op in () if self.winograd else ops_outside_payloads(function):
+            if op.name == "hotdesk.conv":
+                op.attributes["winograd"] = ir.BoolAttr.get(False)
 
 
 _REWRITES: Mapping[str, Callable[[ir.Operation], list[Decision]]] = {

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from hotdesk.errors import OptionError
 from hotdesk.kernels.jobs import MOST_THREADS
-from hotdesk.kernels.scratch import SCRATCH_BYTES, SLOTS_AT, TAKEN
+from hotdesk.kernels.scratch import HELD_AT, SCRATCH_BYTES, SLOTS_AT, TAKEN
 from hotdesk.kernels.sharing import DONE, LOCK, POOL_BYTES, SHARING, USE_POOL, WORK, WORKER
 
 _VARIABLES = ("HOTDESK_NUM_THREADS", "OMP_NUM_THREADS")
@@ -47,7 +47,7 @@ class ThreadPool:
 
     def _initialize(self) -> None:
         library = ctypes.CDLL(None)
-        ctypes.memset(self._address, 0, SLOTS_AT)
+        ctypes.memset(self._address, 0, HELD_AT)
         library.pthread_mutex_init(ctypes.c_void_p(self._address + LOCK), None)
         for condition in (WORK, DONE):
             library.pthread_cond_init(ctypes.c_void_p(self._address + condition), None)
@@ -66,6 +66,11 @@ class ThreadPool:
         """Lets code that shares out work (`SHARING`) share it with these threads, for as long as the process lives."""
         self._served.append(machine)
         self.use(threads)
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Bytes of all its blocks of scratch memory."""
+        return ctypes.c_int64.from_address(self._address + HELD_AT).value
 
     def forked(self) -> None:
         """In the child of a fork, where another thread may have held the lock, or blocks of scratch memory."""
@@ -141,6 +146,16 @@ def get_num_threads() -> int:
         if text.isdigit() and int(text):
             return min(int(text), MOST_THREADS)
     return min(core_count(), MOST_THREADS)
+
+
+def scratch_bytes() -> int:
+    """Bytes of scratch memory that this process keeps for its kernels from call to call: all programs and threads share it.
+
+    Panels of products and of Winograd's filtering, scores of attention, weights of 16 bits that were widened. There are as many
+    blocks of each kind as threads have computed at once, each as large as what it was last too small for.
+    """
+    with _process.lock:
+        return sum(pool.scratch_bytes for pool in _process.pools.values())
 
 
 def core_count() -> int:

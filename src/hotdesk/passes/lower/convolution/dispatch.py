@@ -11,8 +11,8 @@ The first of these that fits is taken::
 
 16-bit floats have a result of f32 there, as `torch.export` leaves it; `spread` and vectors of outputs are for f32 and f64.
 
-Where a layout or size is known only at run time the kernel asks for it there. `spread` and `winograd` take one operand more, the
-workspace `%pW`, last of all arguments.
+Where a layout or size is known only at run time the kernel asks for it there. `spread` takes one operand more, the workspace
+`%pW`, last of all arguments.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from hotdesk.passes.lower.convolution.direct import convolve_directly
 from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
 from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT, Spread, choose_spread, convolve_spread
 from hotdesk.passes.lower.convolution.unfolded import convolve_unfolded
-from hotdesk.passes.lower.convolution.winograd import convolve_winograd, is_worth_winograd, winograd_room
+from hotdesk.passes.lower.convolution.winograd import convolve_winograd, is_worth_winograd, may_be_winograd
 from hotdesk.passes.lower.products import has_convolutions, has_products
 
-__all__ = ["ConvolutionSpec", "Workspace", "convolution", "workspace"]
+__all__ = ["ConvolutionSpec", "convolution", "workspace_bytes"]
 
 Path: TypeAlias = Literal["pointwise", "depthwise", "spread", "winograd", "unfolded", "direct"]
 
@@ -45,28 +45,15 @@ class _Choice:
     path: Path
     spread: Spread | None = None
     ring: Ring | None = None
-    room: int = 0
-
-    def workspace_elements(self, spec: ConvolutionSpec) -> int:
-        if self.spread is not None:
-            (channels,) = _known(spec.w.sizes[1:2])
-            return self.spread.filters * (channels + self.spread.width)
-        return self.room
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
-    """Scratch memory that a kernel asks for: bytes, and whether there is a plainer kernel that is nearly as good in memory."""
-
-    bytes: int
-    optional: bool
-
-
-def workspace(spec: ConvolutionSpec) -> Workspace | None:
-    """The scratch memory that the kernel of `spec` asks for; without it, it takes no such operand."""
-    choice = _choose(spec)
-    elements = choice.workspace_elements(spec)
-    return Workspace(elements * element_bytes(spec.y.element), choice.path == "winograd") if elements else None
+def workspace_bytes(spec: ConvolutionSpec) -> int:
+    """The workspace that the kernel of `spec` asks for; without one, it takes no such operand."""
+    spread = _choose(spec).spread
+    if spread is None:
+        return 0
+    (channels,) = _known(spec.w.sizes[1:2])
+    return spread.filters * (channels + spread.width) * element_bytes(spec.y.element)
 
 
 def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> KernelText:
@@ -84,9 +71,8 @@ def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> Kernel
     if choice.path == "pointwise":
         _pointwise(k, p)
     elif choice.path == "winograd":
-        workspace = k.workspace(spec.y.element)
         worth = is_worth_winograd(k, p)
-        k.branch(worth, lambda: convolve_winograd(k, p, choice.room, workspace), lambda: convolve_unfolded(k, p))
+        k.branch(worth, lambda: convolve_winograd(k, p), lambda: convolve_unfolded(k, p))
     elif choice.path == "unfolded":
         convolve_unfolded(k, p)
     elif choice.spread is not None:
@@ -132,8 +118,7 @@ def _choose(spec: ConvolutionSpec) -> _Choice:
         spread = choose_spread(filters, channels, plane, WORKSPACE_LIMIT // width)
         if spread is not None:
             return _Choice("spread", spread=spread)
-    room = winograd_room(spec) if spec.scratch else 0
-    return _Choice("winograd", room=room) if room else _Choice("unfolded")
+    return _Choice("winograd" if spec.winograd and may_be_winograd(spec) else "unfolded")
 
 
 def _filters_are_rows(spec: ConvolutionSpec) -> bool:

@@ -29,6 +29,7 @@ class ConvolutionSpec:
     accumulate: bool
     noalias: tuple[bool, bool, bool]
     scratch: bool = True
+    winograd: bool = True
 
     def __post_init__(self) -> None:
         rank = len(self.strides)

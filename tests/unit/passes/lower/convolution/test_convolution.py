@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, Machine, generating_for, host
 from hotdesk.kernels.text import View
-from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace
+from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace_bytes
 from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT
 from tests.unit.passes.lower.running import (
     DTYPES,
@@ -82,12 +82,6 @@ def spaced(sizes: Sequence[int], gap: int) -> tuple[int, ...]:
     return (*contiguous((*sizes[:-1], sizes[-1] + gap))[:-1], 1)
 
 
-def bytes_asked(spec: ConvolutionSpec) -> int:
-    """Of scratch memory."""
-    asked = workspace(spec)
-    return 0 if asked is None else asked.bytes
-
-
 def run(case: Case, w_strides: Sequence[int] | None = None, machine: Machine | None = None) -> str:
     """Runs a case, checks the values and every guard, and returns the kernel's text."""
     generator = torch.Generator().manual_seed(7)
@@ -114,8 +108,8 @@ def run(case: Case, w_strides: Sequence[int] | None = None, machine: Machine | N
         accumulate=case.accumulate,
         noalias=(True, True, True),
     )
-    size = bytes_asked(spec)
-    assert size <= WORKSPACE_LIMIT or case.window == (3, 3)  # Winograd's filtering asks for more
+    size = workspace_bytes(spec)
+    assert size <= WORKSPACE_LIMIT
     dtype = DTYPES[result]
     scratch = place(unread((size // dtype.itemsize,), result)) if size else None
     text = convolution(spec, machine)
@@ -203,6 +197,7 @@ def test_few_outputs_are_computed_from_all_their_products(image: tuple[int, int]
     assert (WINOGRAD in text) is dynamic
 
 
+@BOTH
 @pytest.mark.parametrize(
     "case",
     [
@@ -215,31 +210,20 @@ def test_few_outputs_are_computed_from_all_their_products(image: tuple[int, int]
         replace(WIDE, widening=(2, 2)),
     ],
 )
-def test_other_convolutions_need_no_scratch_memory(case: Case) -> None:
-    assert "%pW" not in run(case)
+def test_other_convolutions_are_computed_from_all_their_products(case: Case, dynamic: bool) -> None:
+    assert WINOGRAD not in run(replace(case, dynamic=dynamic))
 
 
-def test_without_scratch_memory_all_products_are_computed() -> None:
+def test_all_products_are_computed_where_that_is_wanted() -> None:
     x, w = torch.randn(1, 18, 23, 27), torch.randn(17, 18, 3, 3)
     y = torch.full((1, 17, 23, 27), float("nan"))
     views = [view_of(each) for each in (x, w, y)]
     ones = {"strides": (1, 1), "dilations": (1, 1), "pad_low": (1, 1), "pad_high": (1, 1), "input_dilations": (1, 1)}
-    spec = ConvolutionSpec(*views, groups=1, **ones, accumulate=False, noalias=(True, True, True), scratch=False)
-    assert workspace(spec) is None
+    spec = ConvolutionSpec(*views, groups=1, **ones, accumulate=False, noalias=(True, True, True), winograd=False)
     text = convolution(spec)
     assert WINOGRAD not in text.text
     Kernel(text, views)(x, w, y)
     assert_close(y, F.conv2d(x.double(), w.double(), padding=1))
-
-
-def test_scratch_memory_depends_on_the_convolution_alone() -> None:
-    views = [View("f32", sizes, contiguous(sizes)) for sizes in ((1, 64, 56, 56), (64, 64, 3, 3), (1, 64, 56, 56))]
-    one = (1, 1)
-    spec = ConvolutionSpec(*views, 1, one, one, one, one, one, accumulate=False, noalias=(True, True, True))
-    asked = workspace(spec)
-    assert asked is not None
-    assert asked.optional
-    assert asked.bytes == 2 * 36 * 4 * (32 * (64 + 32) + 64 * 32 + 96)
 
 
 @BOTH
@@ -387,7 +371,7 @@ def test_spread_is_what_a_transposed_convolution_is() -> None:
     views = [view_of(each) for each in (x, flipped, y)]
     pairs = {"strides": (1, 1), "dilations": (1, 1), "pad_low": (1, 1), "pad_high": (1, 1), "input_dilations": (2, 2)}
     spec = ConvolutionSpec(*views, groups=1, **pairs, accumulate=False, noalias=(True, True, True))
-    Kernel(convolution(spec), views)(x, flipped, y, workspace=torch.empty(bytes_asked(spec) // 4))
+    Kernel(convolution(spec), views)(x, flipped, y, workspace=torch.empty(workspace_bytes(spec) // 4))
     torch.testing.assert_close(y, F.conv_transpose2d(x, w, stride=2), rtol=1e-5, atol=1e-5)
 
 
@@ -464,7 +448,7 @@ def run_empty(case: Case) -> None:
         accumulate=False,
         noalias=(True, True, True),
     )
-    size = bytes_asked(spec)
+    size = workspace_bytes(spec)
     scratch = place(torch.zeros(size // 4)) if size else None
     Kernel(convolution(spec), views)(x.tensor, w.tensor, y.tensor, workspace=scratch.tensor if scratch else None)
     for each in (x, w, y):
