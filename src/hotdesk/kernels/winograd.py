@@ -40,7 +40,7 @@ from hotdesk.kernels.winograd_transforms import (
 
 PLACES = SIZE * SIZE
 
-FILTERS, CHANNELS = 48, 64
+FILTERS, CHANNELS = 64, 64
 """Transformed at a time, at most: images again for each block of filters, sums for each block of channels."""
 
 FEW_FILTERS, FEW_CHANNELS = 12, 16
