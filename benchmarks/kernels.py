@@ -4,8 +4,10 @@
 
 Shapes are read off the models as PyTorch runs them; transposed convolutions are left out. A convolution is run by the kernel
 that a program would call, beside PyTorch's, which is oneDNN's. All contenders take turns, and the best of their times counts:
-processor time on one thread, so that other processes on the machine disturb it little, elapsed time on several. The roof is what
-fused multiply-adds on registers reach. OpenBLAS comes from `pip install 'hotdesk[blas]'`; without it its column is empty.
+processor time on one thread, so that other processes on the machine disturb it little, elapsed time on several. There each turn
+begins when no thread of another contender runs any more, and with calls that are not counted: threads of a library spin for a while
+after a call, and theirs would hold a core, while a contender's own have to be woken and warm again. The roof is what fused
+multiply-adds on registers reach. OpenBLAS comes from `pip install 'hotdesk[blas]'`; without it its column is empty.
 """
 
 from __future__ import annotations
@@ -46,7 +48,14 @@ from hotdesk.runtime.code.roof import measured_roof  # noqa: E402
 from hotdesk.runtime.code.threads import serve, set_num_threads  # noqa: E402
 
 SQUARES = (64, 128, 256, 512, 1024)
-_PAUSE = 0.02  # seconds in which threads of the contender before, which spin, go to sleep
+_PAUSE, _MOST_PAUSES = (
+    0.01,
+    100,
+)  # seconds between looks at whether threads of the contender before still spin, and how many looks
+_TURN, _MOST_CALLS = (
+    0.01,
+    50,
+)  # seconds of a turn on several threads, and its calls at most; a quarter of them go in front, uncounted
 ROUNDS, SECONDS = 40, 0.1  # of one contender on one shape: whichever ends first, but no fewer than five rounds
 
 
@@ -236,12 +245,26 @@ def _take_turns(contenders: Mapping[str, Callable[[], object]], operations: int,
     end = time.perf_counter() + SECONDS * len(contenders)
     for done in range(ROUNDS):
         for name, run in contenders.items():
-            if threads > 1:
-                time.sleep(_PAUSE)
-            best[name] = min(best[name], *_times(run, clock, 2))
+            if threads == 1:
+                best[name] = min(best[name], *_times(run, clock, 2))
+                continue
+            _wait_for_sleep()
+            (warm,) = _times(run, clock, 1)
+            calls = max(2, min(_MOST_CALLS, int(_TURN / warm)))
+            _times(run, clock, calls // 4)
+            best[name] = min(best[name], *_times(run, clock, calls))
         if done >= 4 and time.perf_counter() > end:
             break
     return {name: operations / seconds for name, seconds in best.items()}
+
+
+def _wait_for_sleep() -> None:
+    """Returns once no thread of this process takes processor time, or after a while where one goes on and on."""
+    for _ in range(_MOST_PAUSES):
+        before = time.process_time()
+        time.sleep(_PAUSE)
+        if time.process_time() - before < _PAUSE / 10:
+            return
 
 
 def _times(run: Callable[[], object], clock: Callable[[], float], count: int) -> list[float]:
