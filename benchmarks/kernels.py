@@ -5,9 +5,9 @@
 Shapes are read off the models as PyTorch runs them; transposed convolutions are left out. A convolution is run by the kernel
 that a program would call, beside PyTorch's, which is oneDNN's. All contenders take turns, and the best of their times counts:
 processor time on one thread, so that other processes on the machine disturb it little, elapsed time on several. There each turn
-begins when no thread of another contender runs any more, and with calls that are not counted: threads of a library spin for a while
-after a call, and theirs would hold a core, while a contender's own have to be woken and warm again. The roof is what fused
-multiply-adds on registers reach. OpenBLAS comes from `pip install 'hotdesk[blas]'`; without it its column is empty.
+begins when no thread of another contender runs any more, and with calls that are not counted: a library's threads spin for a
+while after a call and would hold a core that others need, and its own have to be woken. The roof is what fused multiply-adds on
+registers reach. OpenBLAS comes from `pip install 'hotdesk[blas]'`; without it its column is empty.
 """
 
 from __future__ import annotations
@@ -48,14 +48,9 @@ from hotdesk.runtime.code.roof import measured_roof  # noqa: E402
 from hotdesk.runtime.code.threads import serve, set_num_threads  # noqa: E402
 
 SQUARES = (64, 128, 256, 512, 1024)
-_PAUSE, _MOST_PAUSES = (
-    0.01,
-    100,
-)  # seconds between looks at whether threads of the contender before still spin, and how many looks
-_TURN, _MOST_CALLS = (
-    0.01,
-    50,
-)  # seconds of a turn on several threads, and its calls at most; a quarter of them go in front, uncounted
+# Seconds between looks at whether other contenders' threads still run, and how many looks there are at most; seconds of a turn on
+# several threads, and its calls at most: a quarter of them go in front, uncounted.
+_PAUSE, _MOST_PAUSES, _TURN, _MOST_CALLS = 0.01, 100, 0.03, 100
 ROUNDS, SECONDS = 40, 0.1  # of one contender on one shape: whichever ends first, but no fewer than five rounds
 
 

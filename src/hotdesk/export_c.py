@@ -33,7 +33,9 @@ _TYPES = {
     "f16": "uint16_t",
     "bf16": "uint16_t",
 }
-_FREESTANDING = frozenset(name for name in CALLED if not name.startswith(("pthread", "clock", "posix", "free")))
+_FREESTANDING = frozenset(
+    name for name in CALLED if not name.startswith(("pthread", "clock", "posix", "free", "sched"))
+)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _BUILDS = ("all", "ALL_BUILD", "clean", "edit_cache", "help", "install", "INSTALL", "preinstall", "rebuild_cache")
 _TAKEN = frozenset({"main", "ZERO_CHECK", *_BUILDS})

@@ -8,23 +8,35 @@ A pool is a block of `POOL_BYTES`, zeros but for its lock and conditions, that a
 caller takes jobs like any worker, so that work is done even when no other thread gets a core. While one program shares out
 work, another runs its own alone. Nothing is allocated. Who waits, for work or for the last job, looks for it for `SPIN`
 nanoseconds before it sleeps: waking a thread takes longer than most kernels that come between two that are shared.
+
+A thread that slept is woken on another processor core than the caller's: its affinity leaves that one out. Schedulers prefer it
+where all others look busy, as idle ones of a virtual machine do, and the thread would come when the work is done.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 
+from hotdesk.kernels.jobs import MOST_THREADS
 from hotdesk.kernels.scratch import SCRATCH, SCRATCH_BYTES, SLOTS_AT
 
 SPIN = 50_000
-POOL_BYTES = SLOTS_AT + SCRATCH_BYTES
+WORKERS_AT = SLOTS_AT + SCRATCH_BYTES
+"""Where in a pool the system's numbers of its threads lie, up to the first 0."""
+POOL_BYTES = WORKERS_AT + 8 * MOST_THREADS
 LOCK, WORK, DONE = 0, 64, 128
 """Where in a pool the mutex and the two conditions lie; each has 64 bytes, enough for those of any C library."""
 
 USE_POOL, WORKER = "hotdesk_use_pool", "hotdesk_worker"
 
-_FIELDS = ("lock", "work", "done", "busy", "function", "jobs", "stride", "count", "next", "pending", "offers", "ends")
-_POOL = "!llvm.struct<(" + "array<8 x i64>, " * 3 + "i64, ptr, ptr, " + "i64, " * 6 + "array<7 x i64>)>"
+_FIELDS = (
+    *("lock", "work", "done", "busy", "function", "jobs", "stride", "count", "next", "pending", "offers", "ends"),
+    *("asleep", "left_out"),
+)
+_POOL = "!llvm.struct<(" + "array<8 x i64>, " * 3 + "i64, ptr, ptr, " + "i64, " * 8 + "array<5 x i64>)>"
+ASLEEP_AT, LEFT_OUT_AT = 264, 272
+"""Where in a pool it says how many of its threads sleep, and the core, plus 1, that they leave out; 0 if there is none."""
 _CLOCK = getattr(time, "CLOCK_MONOTONIC", 1)
 
 
@@ -38,7 +50,88 @@ def _fields(*names: str) -> str:
     return "\n".join(_field(name) for name in names)
 
 
-SHARING = f"""
+_CPUS = 1024  # that an affinity of the C library's usual size has room for
+_APART = f"""
+llvm.func @sched_getcpu() -> i32
+llvm.func @sched_getaffinity(i32, i64, !llvm.ptr) -> i32
+llvm.func @sched_setaffinity(i32, i64, !llvm.ptr) -> i32
+
+// Has the threads of the pool leave out the core of the caller, of those that the caller may run on; the lock is held.
+llvm.func internal @hotdesk_apart(%pool: !llvm.ptr) {{
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %six = llvm.mlir.constant(6 : i64) : i64
+  %all_bits = llvm.mlir.constant(-1 : i64) : i64
+  %low_bits = llvm.mlir.constant(63 : i64) : i64
+  %cpus = llvm.mlir.constant({_CPUS} : i64) : i64
+  %words = llvm.mlir.constant({_CPUS // 64} : i64) : i64
+  %bytes = llvm.mlir.constant({_CPUS // 8} : i64) : i64
+  %most = llvm.mlir.constant({MOST_THREADS} : i64) : i64
+  %self = llvm.mlir.constant(0 : i32) : i32
+  %mask = llvm.alloca %words x i64 {{alignment = 8 : i64}} : (i64) -> !llvm.ptr
+{_field("left_out", "i64")}
+  %here = llvm.call @sched_getcpu() : () -> i32
+  %cpu = llvm.sext %here : i32 to i64
+  %number = llvm.add %cpu, %one : i64
+  %done = llvm.icmp "eq" %number, %left_out : i64
+  %known = llvm.icmp "ult" %cpu, %cpus : i64
+  %no = llvm.mlir.constant(false) : i1
+  %new = llvm.select %done, %no, %known : i1, i1
+  llvm.cond_br %new, ^read, ^end
+^read:
+  %failed = llvm.call @sched_getaffinity(%self, %bytes, %mask) : (i32, i64, !llvm.ptr) -> i32
+  %good = llvm.icmp "eq" %failed, %self : i32
+  llvm.cond_br %good, ^leave_out, ^end
+^leave_out:
+  %word = llvm.lshr %cpu, %six : i64
+  %place = llvm.and %cpu, %low_bits : i64
+  %bit = llvm.shl %one, %place : i64
+  %others = llvm.xor %bit, %all_bits : i64
+  %a_word = llvm.getelementptr %mask[%word] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %before = llvm.load %a_word : !llvm.ptr -> i64
+  %after = llvm.and %before, %others : i64
+  llvm.store %after, %a_word : i64, !llvm.ptr
+  llvm.br ^any(%zero, %zero : i64, i64)
+^any(%i: i64, %bits: i64):
+  %unread = llvm.icmp "slt" %i, %words : i64
+  llvm.cond_br %unread, ^one_word, ^decide
+^one_word:
+  %a_next = llvm.getelementptr %mask[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %more = llvm.load %a_next : !llvm.ptr -> i64
+  %joined = llvm.or %bits, %more : i64
+  %i1 = llvm.add %i, %one : i64
+  llvm.br ^any(%i1, %joined : i64, i64)
+^decide:
+  %some = llvm.icmp "ne" %bits, %zero : i64
+  llvm.cond_br %some, ^set, ^end
+^set:
+  llvm.store %number, %a_left_out : i64, !llvm.ptr
+  %workers = llvm.getelementptr %pool[{WORKERS_AT}] : (!llvm.ptr) -> !llvm.ptr, i8
+  llvm.br ^each(%zero : i64)
+^each(%j: i64):
+  %inside = llvm.icmp "slt" %j, %most : i64
+  llvm.cond_br %inside, ^look, ^end
+^look:
+  %a_worker = llvm.getelementptr %workers[%j] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %worker = llvm.load %a_worker : !llvm.ptr -> i64
+  %there = llvm.icmp "ne" %worker, %zero : i64
+  llvm.cond_br %there, ^move, ^end
+^move:
+  %thread = llvm.trunc %worker : i64 to i32
+  %moved = llvm.call @sched_setaffinity(%thread, %bytes, %mask) : (i32, i64, !llvm.ptr) -> i32
+  %j1 = llvm.add %j, %one : i64
+  llvm.br ^each(%j1 : i64)
+^end:
+  llvm.return
+}}
+"""
+_NOWHERE = """
+llvm.func internal @hotdesk_apart(%pool: !llvm.ptr) {
+  llvm.return
+}
+"""
+
+SHARING = f"""{_APART if sys.platform == "linux" else _NOWHERE}
 llvm.func @pthread_mutex_lock(!llvm.ptr) -> i32
 llvm.func @pthread_mutex_unlock(!llvm.ptr) -> i32
 llvm.func @pthread_cond_wait(!llvm.ptr, !llvm.ptr) -> i32
@@ -130,7 +223,8 @@ llvm.func internal @hotdesk_take(%pool: !llvm.ptr) {{
 }}
 
 llvm.func @{WORKER}(%pool: !llvm.ptr) {{
-{_fields("lock", "work", "offers")}
+{_fields("lock", "work", "offers", "asleep")}
+  %one = llvm.mlir.constant(1 : i64) : i64
   %closed = llvm.call @pthread_mutex_lock(%a_lock) : (!llvm.ptr) -> i32
   llvm.br ^again
 ^again:
@@ -143,7 +237,13 @@ llvm.func @{WORKER}(%pool: !llvm.ptr) {{
   %idle = llvm.icmp "eq" %before, %after : i64
   llvm.cond_br %idle, ^sleep, ^again
 ^sleep:
+  %others = llvm.load %a_asleep : !llvm.ptr -> i64
+  %more = llvm.add %others, %one : i64
+  llvm.store %more, %a_asleep : i64, !llvm.ptr
   %woken = llvm.call @pthread_cond_wait(%a_work, %a_lock) : (!llvm.ptr, !llvm.ptr) -> i32
+  %asleep = llvm.load %a_asleep : !llvm.ptr -> i64
+  %fewer = llvm.sub %asleep, %one : i64
+  llvm.store %fewer, %a_asleep : i64, !llvm.ptr
   llvm.br ^again
 }}
 
@@ -171,7 +271,7 @@ llvm.func internal @hotdesk_share(%f: !llvm.ptr, %j: !llvm.ptr, %s: i64, %n: i64
   %i1 = llvm.add %i, %one : i64
   llvm.br ^alone(%i1 : i64)
 ^offer:
-{_fields("lock", "work", "done", "function", "jobs", "stride", "count", "next", "pending", "offers", "ends")}
+{_fields("lock", "work", "done", "function", "jobs", "stride", "count", "next", "pending", "offers", "ends", "asleep")}
   %closed = llvm.call @pthread_mutex_lock(%a_lock) : (!llvm.ptr) -> i32
   llvm.store %f, %a_function : !llvm.ptr, !llvm.ptr
   llvm.store %j, %a_jobs : !llvm.ptr, !llvm.ptr
@@ -183,6 +283,13 @@ llvm.func internal @hotdesk_share(%f: !llvm.ptr, %j: !llvm.ptr, %s: i64, %n: i64
   %offered = llvm.load %a_offers : !llvm.ptr -> i64
   %offer = llvm.add %offered, %one : i64
   llvm.store %offer, %a_offers atomic release {{alignment = 8 : i64}} : i64, !llvm.ptr
+  %asleep = llvm.load %a_asleep : !llvm.ptr -> i64
+  %sleeps = llvm.icmp "sgt" %asleep, %zero : i64
+  llvm.cond_br %sleeps, ^apart, ^call
+^apart:
+  llvm.call @hotdesk_apart(%pool) : (!llvm.ptr) -> ()
+  llvm.br ^call
+^call:
   %pair = llvm.icmp "eq" %n, %two : i64
   llvm.cond_br %pair, ^wake, ^wake_all
 ^wake:

@@ -13,7 +13,7 @@ from zlib import crc32
 from hotdesk.errors import OptionError
 from hotdesk.kernels.jobs import MOST_THREADS
 from hotdesk.kernels.scratch import HELD_AT, SCRATCH_BYTES, SLOTS_AT, TAKEN
-from hotdesk.kernels.sharing import DONE, LOCK, POOL_BYTES, SHARING, USE_POOL, WORK, WORKER
+from hotdesk.kernels.sharing import DONE, LEFT_OUT_AT, LOCK, POOL_BYTES, SHARING, USE_POOL, WORK, WORKER, WORKERS_AT
 
 _VARIABLES = ("HOTDESK_NUM_THREADS", "OMP_NUM_THREADS")
 
@@ -40,27 +40,32 @@ class ThreadPool:
         """`code` is that of `SHARING`; without any it is compiled."""
         self._machine = _compiled_sharing() if code is None else code
         self._block = ctypes.create_string_buffer(POOL_BYTES + 64)
-        self._address = (ctypes.addressof(self._block) + 63) & -64
+        self.address = (ctypes.addressof(self._block) + 63) & -64
         self._started = 0
         self._served: list[CallableCode] = []
         self._initialize()
 
     def _initialize(self) -> None:
         library = ctypes.CDLL(None)
-        ctypes.memset(self._address, 0, HELD_AT)
-        library.pthread_mutex_init(ctypes.c_void_p(self._address + LOCK), None)
+        ctypes.memset(self.address, 0, HELD_AT)
+        library.pthread_mutex_init(ctypes.c_void_p(self.address + LOCK), None)
         for condition in (WORK, DONE):
-            library.pthread_cond_init(ctypes.c_void_p(self._address + condition), None)
+            library.pthread_cond_init(ctypes.c_void_p(self.address + condition), None)
 
     def use(self, threads: int) -> None:
         """Has work shared among so many threads from now on; those that are too many sleep."""
         for machine in self._served:
-            machine.call(USE_POOL, self._address, threads)
+            machine.call(USE_POOL, self.address, threads)
         while self._started < threads - 1:
+            name = f"hotdesk-{self._started + 1}"
+            threading.Thread(target=self._work, args=(self._started,), name=name, daemon=True).start()
             self._started += 1
-            arguments = (WORKER, self._address)
-            name = f"hotdesk-{self._started}"
-            threading.Thread(target=self._machine.call, args=arguments, name=name, daemon=True).start()
+
+    def _work(self, number: int) -> None:
+        """A thread of the pool: says its number to the system, then takes jobs for ever."""
+        ctypes.c_int64.from_address(self.address + WORKERS_AT + 8 * number).value = threading.get_native_id()
+        ctypes.c_int64.from_address(self.address + LEFT_OUT_AT).value = 0  # of this thread nothing is left out yet
+        self._machine.call(WORKER, self.address)
 
     def serve(self, machine: CallableCode, threads: int) -> None:
         """Lets code that shares out work (`SHARING`) share it with these threads, for as long as the process lives."""
@@ -70,12 +75,13 @@ class ThreadPool:
     @property
     def scratch_bytes(self) -> int:
         """Bytes of all its blocks of scratch memory."""
-        return ctypes.c_int64.from_address(self._address + HELD_AT).value
+        return ctypes.c_int64.from_address(self.address + HELD_AT).value
 
     def forked(self) -> None:
         """In the child of a fork, where another thread may have held the lock, or blocks of scratch memory."""
-        slots = (ctypes.c_int64 * (SCRATCH_BYTES // 8)).from_address(self._address + SLOTS_AT)
+        slots = (ctypes.c_int64 * (SCRATCH_BYTES // 8)).from_address(self.address + SLOTS_AT)
         slots[:] = [0 if slot == TAKEN else slot for slot in slots]
+        ctypes.memset(self.address + WORKERS_AT, 0, POOL_BYTES - WORKERS_AT)
         self._initialize()
         self._started = 0
 

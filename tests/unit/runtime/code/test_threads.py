@@ -20,7 +20,7 @@ import hotdesk
 from hotdesk._bindings import ir
 from hotdesk.errors import OptionError
 from hotdesk.ir.context import make_context
-from hotdesk.kernels.sharing import SHARING
+from hotdesk.kernels.sharing import ASLEEP_AT, LEFT_OUT_AT, SHARING, WORKERS_AT
 from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.code.threads import ThreadPool, core_count
 from tests.harness import Compiled, everything
@@ -173,3 +173,37 @@ def test_two_that_share_at_once_neither_wait_for_ever_nor_take_each_others_jobs(
 
     with ThreadPoolExecutor(4) as callers:
         assert all(callers.map(work, range(4)))
+
+
+@pytest.mark.skipif(sys.platform != "linux" or core_count() < 2, reason="affinities of several cores")
+def test_threads_that_slept_leave_out_the_core_of_the_caller() -> None:
+    """Where schedulers take idle cores of a virtual machine for busy, they would wake them on it."""
+    with make_context():
+        machine = CompiledCode(ir.Module.parse(JOBS), [])
+    pool = ThreadPool()
+    pool.serve(machine, 3)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object((pool, machine)))
+    left_out = ctypes.c_int64.from_address(pool.address + LEFT_OUT_AT)
+    workers = (ctypes.c_int64 * 3).from_address(pool.address + WORKERS_AT)
+    asleep = ctypes.c_int64.from_address(pool.address + ASLEEP_AT)
+
+    def share() -> None:
+        end = time.monotonic() + 60
+        while asleep.value < 2 and time.monotonic() < end:
+            time.sleep(0.001)
+        done = np.zeros(3, np.int64)
+        machine.call("share", done.ctypes.data, 3)
+
+    def share_on_one_core() -> None:
+        os.sched_setaffinity(0, {min(allowed)})  # of this thread
+        share()
+
+    allowed = os.sched_getaffinity(0)
+    one = threading.Thread(target=share_on_one_core)
+    one.start()
+    one.join()
+    assert [os.sched_getaffinity(each) for each in workers[:2]] == [allowed] * 2
+    share()
+    assert left_out.value - 1 in allowed
+    assert [os.sched_getaffinity(each) for each in workers[:2]] == [allowed - {left_out.value - 1}] * 2
+    assert workers[2] == 0
