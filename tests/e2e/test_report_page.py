@@ -171,6 +171,9 @@ def test_light_and_dark(browser: webdriver.Chrome, tmp_path: Path) -> None:
     _open(browser, page(many(6)), tmp_path)
     colours: list[str] = []
     for _ in range(2):
+        behind = browser.execute_script("return data.chart.params.find(each => each.name === 'back').value")
+        shown = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+        assert shown == f"rgb({', '.join(str(int(behind[at : at + 2], 16)) for at in (1, 3, 5))})"
         colours.append(browser.execute_script("return getComputedStyle(document.body).backgroundColor"))
         browser.find_element(By.ID, "theme").click()
     assert sorted(colours) == ["rgb(18, 22, 28)", "rgb(255, 255, 255)"]

@@ -18,6 +18,8 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F
 OTHER = "#999999"
 MOST_BLOCKS = 3000
 """How many buffers are drawn; the smallest of more are folded."""
+BACK = "back"
+"""The parameter that is the colour behind the charts."""
 _MOST_SAMPLES = 2000
 _WIDTH = 900
 _DASHES = {"in use": [1, 0], "arena": [8, 3], "bound": [2, 3], "no reuse": [10, 3, 2, 3]}
@@ -30,7 +32,7 @@ def chart(made: Document, width: int = _WIDTH) -> dict[str, Any]:
     with warnings.catch_warnings():  # one selection in both charts is meant: they zoom together
         warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
         parts = [_bytes(alt, made, zoom, width), *_time(alt, made, zoom, width), _arena(alt, made, zoom, width)]
-        whole = alt.vconcat(*parts, spacing=12)
+        whole = alt.vconcat(*parts, spacing=12).add_params(alt.param(name=BACK, value="#ffffff"))
     whole = whole.resolve_scale(x="shared", color="independent", strokeDash="independent").configure_view(
         strokeOpacity=0.2
     )
@@ -80,7 +82,7 @@ def _bytes(alt: Any, made: Document, zoom: Any, width: int) -> Any:
     )
     base = alt.Chart(alt.Data(values=rows)).transform_filter("no_reuse || datum.series != 'no reuse'")
     lines = base.mark_line(interpolate="step-after", clip=True).encode(
-        x=alt.X("point:Q", title=None, scale=alt.Scale(domain=[0, end], nice=False)),
+        x=_points(alt, "point:Q", None, end),
         y=alt.Y("held:Q", title=name),
         color=alt.Color("series:N", title="bytes", scale=alt.Scale(domain=names, range=colors)),
         strokeDash=alt.StrokeDash("series:N", title="bytes", scale=alt.Scale(domain=names, range=dashes)),
@@ -90,6 +92,11 @@ def _bytes(alt: Any, made: Document, zoom: Any, width: int) -> Any:
     if made.points:
         layers += _peak(alt, made)
     return alt.layer(*layers).properties(width=width, height=240, title="bytes against program point")
+
+
+def _points(alt: Any, column: str, title: str | None, end: int) -> Any:
+    """The axis of program points, which are whole numbers."""
+    return alt.X(column, title=title, scale=alt.Scale(domain=[0, end], nice=False), axis=alt.Axis(tickMinStep=1))
 
 
 def _peak(alt: Any, made: Document) -> list[Any]:
@@ -104,10 +111,13 @@ def _peak(alt: Any, made: Document) -> list[Any]:
     }
     base = alt.Chart(alt.Data(values=[row])).encode(x="point:Q", y="held:Q", tooltip=["text:N", "op:N", "line:N"])
     right = made.peak_point > len(made.points) / 2
-    text = base.mark_text(
-        align="right" if right else "left", dx=-9 if right else 9, dy=-9, color="#D55E00", clip=False, fontWeight="bold"
-    )
-    return [base.mark_point(filled=True, size=90, color="#D55E00", shape="diamond"), text.encode(text="text:N")]
+    at: dict[str, Any] = {"align": "right" if right else "left", "dx": -9 if right else 9, "dy": -9, "clip": False}
+    back = alt.ExprRef(BACK)
+    around, text = (
+        base.mark_text(**at, fontWeight="bold", color=color, **more).encode(text="text:N")
+        for color, more in ((back, {"stroke": back, "strokeWidth": 4, "opacity": 0.85}), ("#D55E00", {}))
+    )  # so that it can be read where lines run behind it
+    return [base.mark_point(filled=True, size=90, color="#D55E00", shape="diamond"), around, text]
 
 
 def _time(alt: Any, made: Document, zoom: Any, width: int) -> list[Any]:
@@ -125,7 +135,7 @@ def _time(alt: Any, made: Document, zoom: Any, width: int) -> list[Any]:
         rows += [{"from": start, "to": start + len(part), "taken": taken, "point": start, **told}] if taken else []
     bars = alt.Chart(alt.Data(values=rows)).mark_rect(clip=True, color="#D55E00", stroke="#ffffff", strokeWidth=0.2)
     bars = bars.encode(
-        x=alt.X("from:Q", title=None, scale=alt.Scale(domain=[0, end], nice=False)),
+        x=_points(alt, "from:Q", None, end),
         x2="to:Q",
         y=alt.Y("taken:Q", title="ms"),
         y2=alt.datum(0),
@@ -149,7 +159,7 @@ def _arena(alt: Any, made: Document, zoom: Any, width: int) -> Any:
     picked = alt.param(name="picked", value="")
     blocks = alt.Chart(alt.Data(values=rows)).mark_rect(clip=True, strokeWidth=0.5)
     blocks = blocks.encode(
-        x=alt.X("from:Q", title="program point", scale=alt.Scale(domain=[0, end], nice=False)),
+        x=_points(alt, "from:Q", "program point", end),
         x2="to:Q",
         y=alt.Y("bottom:Q", title=f"offset, {name}"),
         y2="top:Q",

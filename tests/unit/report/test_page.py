@@ -104,6 +104,16 @@ def test_charts_hold_each_buffer_and_the_lines(made: Document) -> None:
     assert (block["name"], block["why not earlier"]) == ("b2", "b0 is in use up to point 1")
 
 
+def test_ticks_are_program_points_and_the_peak_can_be_read_over_lines(made: Document) -> None:
+    spec = chart(made)
+    layers = spec["vconcat"][0]["layer"]
+    axes = [each["encoding"]["x"]["axis"] for each in (layers[0], spec["vconcat"][-1])]
+    assert axes == [{"tickMinStep": 1}] * 2
+    behind, text = (each["mark"] for each in layers[-2:])
+    assert behind["stroke"] == {"expr": "back"}
+    assert "stroke" not in text
+
+
 def test_the_smallest_of_very_many_are_folded_and_it_is_said() -> None:
     made = many(MOST_BLOCKS + 500)
     shown, folded = drawn(made)

@@ -72,6 +72,26 @@ def test_xla() -> None:
     assert by_name["ynn_fusion.3"] == (8, 14, 32768)
 
 
+def test_what_a_loop_of_xla_carries() -> None:
+    """`(phi)` values: what the condition and the body are given, and what the loop is."""
+    found = load_trace(DATA / "jax-loop-buffer-assignment.txt")
+    assert (found.taken, found.peak, found.left_out) == (16516, 16392, 0)
+    by_name = {str(each.id): (each.lower, each.upper, each.size) for each in found.buffers}
+    assert by_name["arg_tuple.5{0}"] == (5, 9, 4)  # where the body's begins, which lies in the same place
+    assert by_name["arg_tuple.6{0}"] == (9, 15, 4)
+    assert by_name["while.1"] == (18, 20, 16)
+
+
+@pytest.mark.parametrize("name", ["jax", "jax-loop"])
+def test_an_assignment_of_xla_that_is_cut_between_lines(name: str) -> None:
+    lines = (DATA / f"{name}-buffer-assignment.txt").read_bytes().splitlines(keepends=True)
+    ranges = (DATA / f"{name}-live-range.txt").read_text(encoding="utf-8")
+    assert read_trace(b"".join(lines), "file.txt", ranges).buffers
+    for count in range(2, len(lines)):
+        with pytest.raises(TraceError, match="expected a place for every value that has a live range"):
+            read_trace(b"".join(lines[:count]), "file.txt", ranges)
+
+
 def test_csv() -> None:
     found = read_trace(b"id,lower,upper,size\na,0,2,64\nb,1,3,32\n")
     assert (found.tool, found.peak, found.total, found.taken) == ("CSV", 96, 96, None)
