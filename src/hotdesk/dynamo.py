@@ -21,11 +21,12 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from torch._dynamo.exc import TensorifyScalarRestartAnalysis
     from torch._functorch._aot_autograd.utils import make_boxed_func
     from torch._guards import CompileContext, TracingContext
+    from torch.utils.checkpoint import CheckpointPolicy
 
     from hotdesk.api import Options, build
     from hotdesk.dynamo_counts import COUNTED, CountedGraph, FallbackWarning
     from hotdesk.errors import HotdeskError, OptionError
-    from hotdesk.frontends.torch.dynamo import PassedOn, capture_graph, tracing
+    from hotdesk.frontends.torch.dynamo import GraphCalling, PassedOn, capture_graph, tracing
     from hotdesk.frontends.torch.lines import node_line
     from hotdesk.frontends.torch.refusals import refusal
     from hotdesk.pipeline import Log
@@ -123,7 +124,7 @@ def _compiled(module: torch.fx.GraphModule, example_inputs: Sequence[Any], setti
             bw_compiler=backward,
             inference_compiler=inference,
             decompositions=decompositions,
-            partition_fn=min_cut_rematerialization_partition,
+            partition_fn=_partitioned,
             keep_inference_input_mutations=True,
         )(module, example_inputs)
 
@@ -138,15 +139,31 @@ def _program(
         with log.stage("capture"):
             captured = capture_graph(module, donated)
         program = build(captured, log, settings.options)
+        draws = cast(GraphCalling, captured.calling).draws
         del captured
     give_back_free_memory()
     COUNTED.note(CountedGraph(_compile_id(), kind, line, ref(program)))
 
     def run(*args: Any) -> list[Any]:
-        results = program(*args)
+        results = program(*args, _random_state()) if draws else program(*args)
         return [args[result.number] if type(result) is PassedOn else result for result in results]
 
     return make_boxed_func(run)
+
+
+def _random_state() -> torch.Tensor:
+    """What the random numbers of a call follow from, its seed drawn by PyTorch's generator: `torch.manual_seed` repeats them."""
+    state = torch.zeros(2, dtype=torch.int64, device="cpu")
+    state[:1].random_()
+    return state
+
+
+def _partitioned(joint: torch.fx.GraphModule, inputs: Sequence[Any], **told: Any) -> Any:
+    """A forward and a backward graph, by a minimum cut. What is drawn is kept, as nothing would draw it again."""
+    for node in joint.graph.nodes:
+        if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
+            node.meta["recompute"] = CheckpointPolicy.MUST_SAVE
+    return min_cut_rematerialization_partition(joint, inputs, **told)
 
 
 def _donated() -> Collection[int]:

@@ -127,19 +127,43 @@ def test_without_fallback_backward_raises() -> None:
         result.sum().backward()
 
 
-def test_dropout_is_refused_and_trains_in_eager_pytorch() -> None:
-    model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 2))
-    like = copy.deepcopy(model)
-    compiled = torch.compile(model, backend=backend)
-    x = torch.randn(3, 4)
+def blocks(x: torch.Tensor) -> torch.Tensor:
+    return torch.sin(nn.functional.dropout(torch.sin(x), 0.25))
+
+
+def checkpointed(x: torch.Tensor) -> torch.Tensor:
+    return torch.utils.checkpoint.checkpoint(blocks, x, use_reentrant=False)
+
+
+@pytest.mark.parametrize("function", [blocks, checkpointed])
+def test_gradients_pass_where_dropout_let_values_through(function: Callable[..., torch.Tensor]) -> None:
+    """What the forward graph dropped is what the backward graph drops, also where it makes the rest again."""
+    x = torch.randn(64, 16, requires_grad=True)
+    compiled = torch.compile(function, backend=backend)
     torch.manual_seed(3)
-    with pytest.warns(hotdesk.FallbackWarning, match="draws random numbers"):
-        result = compiled(x)
+    result = compiled(x)
+    dropped = result == 0
+    assert 0.2 < dropped.float().mean() < 0.3
+    inner = torch.where(dropped, 0.0, torch.sin(x) / 0.75)
+    torch.testing.assert_close(result, torch.sin(inner))
     result.sum().backward()
+    expected = torch.where(dropped, 0.0, torch.cos(inner) * torch.cos(x) / 0.75)
+    torch.testing.assert_close(x.grad, expected)
+    assert not hotdesk.dynamo_report().fallbacks
     torch.manual_seed(3)
-    like(x).sum().backward()
-    for a, b in zip(model.parameters(), like.parameters(), strict=True):
-        torch.testing.assert_close(a.grad, b.grad)
+    assert torch.equal(compiled(x), result)
+    assert not torch.equal(compiled(x), result)
+
+
+def test_dropout_in_a_model_trains() -> None:
+    model = nn.Sequential(nn.Linear(4, 64), nn.Dropout(0.5), nn.Linear(64, 2))
+    compiled, x = torch.compile(model, backend=backend), torch.randn(3, 4)
+    results = [compiled(x) for _ in range(2)]
+    assert not torch.equal(*results)
+    results[0].square().sum().backward()
+    assert all(each.grad is not None and each.grad.isfinite().all() for each in model.parameters())
+    model.eval()
+    assert torch.equal(compiled(x), compiled(x))
 
 
 def test_saved_activations_are_donated() -> None:

@@ -29,6 +29,7 @@ from hotdesk.frontends.torch.calling import ResultHeld, ResultNumber, ResultSlot
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.export import lowered_graph
+from hotdesk.frontends.torch.random import take_random_state
 from hotdesk.frontends.torch.refusals import refuse_data_dependence, refuse_nodes
 from hotdesk.frontends.torch.signature import keep_tensors_only, limits_of, order_in_memory, read_transposed, results_of
 from hotdesk.frontends.torch.specs import spec_of
@@ -93,11 +94,15 @@ class GraphCalling(Calling):
         template: Sequence[Any],
         transposed: Mapping[int, list[int]],
         changed: Collection[int],
+        *,
+        draws: bool,
     ) -> None:
         """`places` are those of the program's inputs among the flat arguments, each with the order in which its dims lie in
         memory if that is not the given one; `transposed` are the dims of results that were returned in the order of memory;
-        `changed` are the flat arguments that a call changes, which AOTAutograd has made sure that no gradient is recorded of.
+        `changed` are the flat arguments that a call changes, which AOTAutograd has made sure that no gradient is recorded of;
+        `draws` says whether the last one is what random numbers follow from.
         """
+        self.draws = draws
         self._names = tuple(names)
         self._places = tuple(places)
         self._template = tuple(template)
@@ -134,7 +139,8 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = ()) -
 
     Numbers among its arguments have to be sizes of its tensors. Tensors that the graph module holds are weights. `donated` are
     the arguments, by number, that nobody reads after a call. Arguments that the graph copies new contents to, which is all that
-    AOTAutograd leaves of ops in place, are changed where they lie.
+    AOTAutograd leaves of ops in place, are changed where they lie. A program that draws random numbers takes what they
+    follow from behind its other arguments: a seed and an offset.
 
     Raises:
         DataDependentShapeError: a size depends on the values of a tensor.
@@ -145,6 +151,7 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = ()) -
         graph = deepcopy(module.graph)
         graph.owning_module = module
         refuse_data_dependence(graph, counted=False)
+        draws = take_random_state(graph)
         placeholders = [node for node in graph.nodes if node.op == "placeholder"]
         _spell_out_synonyms(graph)
         _read_sizes_of_tensors(graph, placeholders)
@@ -181,6 +188,7 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = ()) -
                 [names.result(entry) for entry in full],
                 transposed,
                 changes,
+                draws=draws,
             ),
             state=tuple(len(held) + numbers.index(number) for number in changes),
         )

@@ -94,21 +94,10 @@ def thread_random_state(exported: ExportedProgram, seed: int) -> None:
     The program is changed: the state is its first argument, a buffer. Loops carry the offset, and branches return it.
     """
     graph = exported.graph
-    for each in all_graphs(graph):
-        for node in list(each.nodes):
-            if node.target in _KINDS and not node.users:
-                each.erase_node(node)
-    if not _draws(graph):
+    threaded = _threaded(graph, first=True)
+    if threaded is None:
         return
-    mode = next((each for each in map(_mode, graph.nodes) if each is not None), None) or FakeTensorMode()
-    build = _Building(mode)
-    first = next(iter(graph.nodes))
-    with graph.inserting_before(first):
-        state = build.argument(graph, "hotdesk_random_state", 2)
-    with graph.inserting_before(next(node for node in graph.nodes if node.op != "placeholder")):
-        key, offset = (build.op(graph, aten.select.int, state, 0, place) for place in range(2))
-    threading = _Threading(graph, key, offset, build)
-    threading.run()
+    state, threading = threaded
     output = next(node for node in reversed(graph.nodes) if node.op == "output")
     with graph.inserting_before(output):
         advanced = threading.state(state)
@@ -121,6 +110,34 @@ def thread_random_state(exported: ExportedProgram, seed: int) -> None:
         0, OutputSpec(OutputKind.BUFFER_MUTATION, TensorArgument(name=advanced.name), RANDOM_STATE)
     )
     program._state_dict = {**program._state_dict, RANDOM_STATE: torch.tensor([seed, 0], dtype=torch.int64)}
+
+
+def take_random_state(graph: torch.fx.Graph) -> bool:
+    """Has the ops of a graph that draw read a state, which becomes its last argument: a seed and an offset.
+
+    Returns whether there are any.
+    """
+    return _threaded(graph, first=False) is not None
+
+
+def _threaded(graph: torch.fx.Graph, *, first: bool) -> tuple[torch.fx.Node, _Threading] | None:
+    """Puts the state among the arguments of a graph, as the first or the last, and has it read; None if nothing draws."""
+    for each in all_graphs(graph):
+        for node in list(each.nodes):
+            if node.target in _KINDS and not node.users:
+                each.erase_node(node)
+    if not _draws(graph):
+        return None
+    mode = next((each for each in map(_mode, graph.nodes) if each is not None), None) or FakeTensorMode()
+    build = _Building(mode)
+    behind = next(node for node in graph.nodes if node.op != "placeholder")
+    with graph.inserting_before(next(iter(graph.nodes)) if first else behind):
+        state = build.argument(graph, "hotdesk_random_state", 2)
+    with graph.inserting_before(behind):
+        key, offset = (build.op(graph, aten.select.int, state, 0, place) for place in range(2))
+    threading = _Threading(graph, key, offset, build)
+    threading.run()
+    return state, threading
 
 
 _KINDS = {aten.rand.default: "uniform", aten.randn.default: "normal", aten.randint.low: "integers"}

@@ -238,8 +238,8 @@ def refuse_nodes(graph: torch.fx.Graph, *, foreign: bool = False) -> None:
         if node.users and _draws(node):
             raise UnsupportedOpError(
                 f"op `{node.target}` draws random numbers",
-                expected="one that docs/operators.md lists, not in a loop or branch, and not under torch.compile",
-                got="another random op, or another place",
+                expected="one that docs/operators.md lists",
+                got="another random op",
                 where=node_line(node),
                 hint="Draw them outside the model and pass them as an argument.",
             )

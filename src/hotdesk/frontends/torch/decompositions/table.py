@@ -56,10 +56,11 @@ _KEPT = (aten.full.default,)
 def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., Any]]:
     """For each op, the first decomposition that applies to a call.
 
-    `exported` says whether `torch.export` has made the program, so that it may draw random numbers and have loops.
+    `exported` says whether `torch.export` has made the program, so that it may have loops.
     """
     pytorch = cast(Any, get_decompositions)([aten.addmv, aten.dist, aten._batch_norm_with_update_functional])
     ours = (
+        RANDOM,
         SCATTERED,
         COUNTED,
         EXACT,
@@ -76,7 +77,6 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
         MEMORY,
         LISTS,
     )
-    alone = (RANDOM, RECURRENT) if exported else ()
-    tables = (*alone, *ours, pytorch, torch_mlir_decompositions())
+    tables = (*((RECURRENT,) if exported else ()), *ours, pytorch, torch_mlir_decompositions())
     ops = dict.fromkeys(op for table in tables for op in table if op not in _KEPT)
     return {op: either(*[table[op] for table in tables if op in table]) for op in ops}
