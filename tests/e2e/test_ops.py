@@ -89,6 +89,51 @@ def test_rests_of_large_quotients() -> None:
         assert torch.equal(torch.signbit(found)[number], torch.signbit(expected)[number])
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_small_and_signed_zeros(dtype: torch.dtype) -> None:
+    x = torch.tensor([-1e-10, -1e-40, -0.0, 0.0, 1e-10, -0.5, -2.5, 2.5, math.inf, -math.inf, math.nan], dtype=dtype)
+
+    def model(x: Tensor) -> tuple[Tensor, ...]:
+        functions = nn.functional
+        near_zero = torch.log1p(x), torch.expm1(x), functions.elu(x), functions.elu(x, 0.5), functions.selu(x)
+        return *near_zero, torch.trunc(x), torch.frac(x)
+
+    for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-6, atol=0, equal_nan=True)
+        number = ~torch.isnan(expected)
+        assert torch.equal(torch.signbit(found)[number], torch.signbit(expected)[number])
+
+
+def test_running_totals_are_kept_in_f64() -> None:
+    x = torch.tensor([[2.0**24, 1.0, 1.0, 1.0], [3e38, 3e38, -3e38, 1.0], [1e-45, 1e-45, 1e38, 1e38]])
+
+    def model(x: Tensor) -> list[Tensor]:
+        return [op(x.T.contiguous() if dim == 0 else x, dim) for op in (torch.cumsum, torch.cumprod) for dim in (0, 1)]
+
+    for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
+        assert torch.equal(found, expected)
+
+
+def test_deviations_are_kept_in_f64() -> None:
+    x = torch.tensor([[3e38, 3e38, -3e38], [1e10, 1e10, 1e10], [0.1, 0.1, 0.1], [0.0, 0.0, 1e-40], [1.0, 2.0, 4.0]])
+
+    def model(x: Tensor) -> list[Tensor]:
+        return [
+            each
+            for dim in (0, 1)
+            for each in (x.std(dim), x.var(dim), *torch.var_mean(x, dim), *torch.std_mean(x, dim))
+        ]
+
+    program = hotdesk.compile(model, (x,))
+    for found, expected in zip(program(x), model(x), strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-6, atol=0)
+
+
+def test_deviations_copy_nothing_in_f64() -> None:
+    program = hotdesk.compile(lambda x: x.std(1), (torch.rand(64, 4096),))
+    assert program.memory().arena < 64 * 4096
+
+
 def test_limits_that_are_not_numbers() -> None:
     x = torch.tensor([1.0, 2.0, math.nan, 5.0])
     low, high = torch.tensor([math.nan, 0.0, 0.0, 0.0]), torch.tensor([3.0, math.nan, 1.0, 2.0])

@@ -17,7 +17,7 @@ from hotdesk.kernels.parts import part_name
 from hotdesk.kernels.text import KernelText
 from hotdesk.models.hotdesk import WITH_KERNELS, scratch_operands
 from hotdesk.passes.lower.calls import Assertion
-from hotdesk.passes.lower.named import named_kernel
+from hotdesk.passes.lower.named import has_named_kernel, named_kernel
 from hotdesk.passes.lower.structured.kernel import build_loop_kernel
 from hotdesk.passes.lower.to_llvm import SUPPORT
 from hotdesk.passes.lower.views import MemrefPlaces, ScalarSizes
@@ -67,7 +67,7 @@ class KernelLibrary:
             LoweringError: there is none for its operands.
         """
         try:
-            if op.name not in WITH_KERNELS:
+            if not has_named_kernel(op):
                 return self._of_structured(op, places, sizes, computes)
             operands, scratch = list(op.operands), scratch_operands(op)
             memrefs = operands[: len(operands) - scratch]

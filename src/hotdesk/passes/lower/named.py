@@ -1,4 +1,4 @@
-"""From `hotdesk` ops on memrefs to the specifications of their kernels."""
+"""From `hotdesk` ops, and running sums, on memrefs to the specifications of their kernels."""
 
 from __future__ import annotations
 
@@ -8,26 +8,36 @@ from hotdesk._bindings import ir
 from hotdesk.ir.walking import flag_of, int_array, integer_of, text_of
 from hotdesk.kernels.machine import target
 from hotdesk.kernels.text import KernelText
-from hotdesk.models.hotdesk import letters_of
+from hotdesk.models.hotdesk import WITH_KERNELS, letters_of
 from hotdesk.passes.lower.attention.kernel import AttentionSpec, attention
 from hotdesk.passes.lower.attention.region import scoring
 from hotdesk.passes.lower.contraction.kernel import ContractionSpec, contraction
 from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace_bytes
 from hotdesk.passes.lower.pooling import PoolingSpec, pooling
 from hotdesk.passes.lower.scalar import Reduction
+from hotdesk.passes.lower.scans import ScanSpec, scan, scan_kind
 from hotdesk.passes.lower.structured.kernel import disjoint
 from hotdesk.passes.lower.views import ResolvedMemref
 
 
 def named_kernel(op: ir.Operation, operands: list[ResolvedMemref]) -> KernelText:
-    """The kernel of a `hotdesk` op on the given operands (inputs, then the destination)."""
+    """The kernel of an op with one (`has_named_kernel`) on the given operands, inputs, then destinations."""
     if op.name == "hotdesk.contract":
         return contraction(_contraction(op, operands))
     if op.name == "hotdesk.conv":
         return convolution(convolution_spec(op, operands))
     if op.name == "hotdesk.attention":
         return attention(attention_spec(op, operands), target())
+    if (kind := scan_kind(op)) is not None:
+        x, y, last = (place.view() for place in operands)
+        noalias = disjoint(operands, [False, True, True])
+        return scan(ScanSpec(x, y, last, integer_of(op, "dimension"), kind, noalias))
     return pooling(_pooling(op, operands))
+
+
+def has_named_kernel(op: ir.Operation) -> bool:
+    """Whether an op has a kernel that is written for it, and is no loop over its payload."""
+    return op.name in WITH_KERNELS or scan_kind(op) is not None
 
 
 def _noalias(operands: list[ResolvedMemref]) -> tuple[bool, ...]:

@@ -2,8 +2,8 @@
 
 Kernels use func, linalg and tm_tensor on memrefs, affine, scf, cf, memref, arith, math, index and ub. Floats of 16 bits compute
 in f32 and round after every operation, as PyTorch does; f64 becomes one by way of f32, as there. Elementary functions on f32
-are those of `kernels.elementary`; others that LLVM has no intrinsic for become calls of the C math library. A function whose
-arguments are memrefs takes one plain pointer for each.
+are those of `kernels.elementary`; `log1p` and `expm1` on f64, and others that LLVM has no intrinsic for, become calls of the C
+math library. A function whose arguments are memrefs takes one plain pointer for each.
 
 What has no lowering here, and must not reach a kernel: `math.isinf` (compare the absolute value instead), and `math.fma` on
 f16 and bf16 (multiply and add in f32), which asks for a runtime symbol that the JIT does not find. A bf16 that LLVM keeps in a
@@ -13,8 +13,9 @@ register asks for `__truncsfbf2`: `SUPPORT` has it.
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create
+from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import entered, run_mlir_passes
+from hotdesk.ir.linking import define
 from hotdesk.ir.walking import nested_ops
 from hotdesk.kernels.elementary import use_elementary_functions
 
@@ -53,6 +54,7 @@ def kernels_to_llvm(module: ir.Module) -> None:
     """Takes kernel functions and their declarations to the LLVM dialect, in place. Raises PassError."""
     run_mlir_passes(module, ",".join(_TO_LOOPS))
     _narrow_in_two_steps(module)
+    _call_near_zero(module)
     use_elementary_functions(module)
     run_mlir_passes(module, ",".join(_TO_LLVM))
 
@@ -66,6 +68,18 @@ def _narrow_in_two_steps(module: ir.Module) -> None:
             if op.name == "arith.truncf" and op.operands[0].type == f64 and op.results[0].type in halves:
                 middle = create(op.name, [op.operands[0]], [f32], before=op)
                 op.operands[0] = middle.results[0]
+
+
+def _call_near_zero(module: ir.Module) -> None:
+    """`log1p` and `expm1` of f64 by the C library: MLIR makes log(1 + x) and exp(x) - 1 of them, without digits near zero."""
+    with entered(module.operation):
+        f64 = ir.F64Type.get()
+        for op in nested_ops(module.operation):
+            name = op.name.removeprefix("math.")
+            if op.name in ("math.log1p", "math.expm1") and op.results[0].type == f64:
+                define(module, f"func.func private @{name}(f64) -> f64")
+                callee = {"callee": ir.FlatSymbolRefAttr.get(name)}
+                replace(op, create("func.call", list(op.operands), [f64], callee, before=op))
 
 
 SUPPORT: str = """

@@ -2,7 +2,7 @@
 
 * batch norm in evaluation becomes one scale and one shift per channel, which depend on weights alone and move to `@prepare`;
 * layer norm stays in the input's precision (torch-mlir's variance widens the whole activation to f64) and centres once;
-* variances stay in the input's precision too;
+* variances and standard deviations add up in f64, as PyTorch's do, without a copy of the input in f64;
 * group norm is written the same way (PyTorch's own goes through strided views that torch-mlir turns into index tables);
 * attention scales the query only and runs its softmax on one score matrix; that of 16-bit floats is computed in f32, so that no
   scores are ever in memory, unless the queries are few;
@@ -168,18 +168,20 @@ def _reciprocal(x: Tensor) -> Tensor:
 
 
 def _variance(x: Tensor, dim: list[int] | None, correction: float | None) -> tuple[Tensor, Tensor]:
-    """Variance and mean, both with the reduced dimensions kept."""
+    """Variance and mean in f64, as PyTorch adds them up, both with the reduced dimensions kept.
+
+    No copy of `x` is in f64: its sum and the difference widen what they read.
+    """
     dims = list(dim) if dim and x.dim() else list(range(x.dim()))
-    wide = x.to(compute_dtype(x.dtype))
-    mean = torch.mean(wide, dims, keepdim=True)
-    centred = wide - mean
     count = math.prod(x.size(d) for d in dims)
+    mean = torch.sum(x, dims, keepdim=True, dtype=torch.float64) / count
+    centred = x - mean
     total = torch.sum(centred * centred, dims, keepdim=True)
     degrees = count - (1 if correction is None else correction)
     if isinstance(degrees, int | float):
-        return (total / max(0, degrees)).to(x.dtype), mean.to(x.dtype)  # too few samples: 0 / 0
-    least = torch.full((), cast(Any, degrees), dtype=wide.dtype, device=x.device).clamp_min(0)
-    return (total / least).to(x.dtype), mean.to(x.dtype)
+        return total / max(0, degrees), mean  # too few samples: 0 / 0
+    least = torch.full((), cast(Any, degrees), dtype=torch.float64, device=x.device).clamp_min(0)
+    return total / least, mean
 
 
 def _without(x: Tensor, dim: list[int] | None, keepdim: bool, rank: int) -> Tensor:
@@ -187,18 +189,26 @@ def _without(x: Tensor, dim: list[int] | None, keepdim: bool, rank: int) -> Tens
 
 
 def _var(x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
-    return _without(_variance(x, dim, correction)[0], dim, keepdim, x.dim())
+    return _without(_variance(x, dim, correction)[0].to(x.dtype), dim, keepdim, x.dim())
 
 
 def _std(x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
-    return torch.sqrt(_var(x, dim, correction=correction, keepdim=keepdim))
+    return _without(torch.sqrt(_variance(x, dim, correction)[0]).to(x.dtype), dim, keepdim, x.dim())
 
 
 def _var_mean(
     x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False
 ) -> tuple[Tensor, Tensor]:
-    var, mean = _variance(x, dim, correction)
+    var, mean = (each.to(x.dtype) for each in _variance(x, dim, correction))
     return _without(var, dim, keepdim, x.dim()), _without(mean, dim, keepdim, x.dim())
+
+
+def _std_mean(
+    x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+) -> tuple[Tensor, Tensor]:
+    return _std(x, dim, correction=correction, keepdim=keepdim), _var_mean(
+        x, dim, correction=correction, keepdim=keepdim
+    )[1]
 
 
 def _select_scatter(x: Tensor, source: Tensor, dim: int, index: int) -> Tensor:
@@ -214,6 +224,7 @@ MEMORY: dict[Any, Callable[..., Any]] = {
     aten.var.correction: _var,
     aten.std.correction: _std,
     aten.var_mean.correction: _var_mean,
+    aten.std_mean.correction: _std_mean,
     aten._softmax.default: _softmax,
     aten._safe_softmax.default: _safe_softmax,
     aten.scaled_dot_product_attention.default: _attention,

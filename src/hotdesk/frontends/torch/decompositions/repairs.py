@@ -1,6 +1,8 @@
 """PyTorch ops that torch-mlir folds or lowers wrongly, written so that it does not.
 
 * GELU by tanh is the formula itself (torch-mlir's is a fit that is off by 5e-5);
+* ELU and SELU near zero are what `expm1` gives (torch-mlir's loses all digits: 0 for -1e-10);
+* what is cut to a whole number keeps its sign (torch-mlir's -0.0 is 0.0);
 * 8-bit integers meet scalars as tensors of their own type (torch-mlir takes the process down with them);
 * NaN survives clamping, is what `argmax` finds, and differs from itself, as in PyTorch;
 * one divided by an integer is a float (torch-mlir's checks that it is not zero);
@@ -37,6 +39,15 @@ def _gelu(x: Tensor, approximate: str = "none") -> Tensor:
     wide = x.to(compute_dtype(x.dtype))
     inner = math.sqrt(2 / math.pi) * (wide + 0.044715 * (wide * wide * wide))
     return (0.5 * wide * (1 + torch.tanh(inner))).to(x.dtype)
+
+
+def _elu(x: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Tensor:
+    wide = x.to(compute_dtype(x.dtype))
+    return torch.where(wide > 0, wide * scale, torch.expm1(wide * input_scale) * (alpha * scale)).to(x.dtype)
+
+
+def _trunc(x: Tensor) -> Tensor:
+    return torch.where(x < 0, torch.ceil(x), torch.floor(x)) if x.dtype.is_floating_point else NotImplemented
 
 
 def _clamp(x: Tensor, lower: float | None = None, upper: float | None = None) -> Tensor:
@@ -290,6 +301,8 @@ REPAIRS: dict[Any, Callable[..., Any]] = {
     aten.kthvalue.default: _kth_value,
     aten.multilabel_margin_loss_forward.default: _multilabel_margin_loss,
     aten.gelu.default: _gelu,
+    aten.elu.default: _elu,
+    aten.trunc.default: _trunc,
     aten.reciprocal.default: _reciprocal,
     aten.upsample_nearest1d.vec: _upsample_nearest,
     aten.upsample_nearest2d.vec: _upsample_nearest,
