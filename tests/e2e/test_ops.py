@@ -104,6 +104,28 @@ def test_small_and_signed_zeros(dtype: torch.dtype) -> None:
         assert torch.equal(torch.signbit(found)[number], torch.signbit(expected)[number])
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int32])
+def test_numbers_have_the_type_of_the_tensor_they_meet(dtype: torch.dtype) -> None:
+    x = torch.tensor([0.1, 1 / 3, -0.1, 16777217, 2, -16777217, math.inf if dtype.is_floating_point else 0]).to(dtype)
+    compared = (torch.eq, torch.ne, torch.gt, torch.ge, torch.lt, torch.le)
+
+    def model(x: Tensor) -> list[Tensor]:
+        found = [op(x, number) for op in compared for number in (0.1, 1 / 3, 16777216.5, 16777217, math.nan)]
+        if x.dtype.is_floating_point:
+            found += [nn.functional.threshold(x, 0.1, 7), nn.functional.hardshrink(x, 0.1)]
+        return [*found, 0.1 - x, torch.rsub(x, 3, alpha=2)]
+
+    for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
+        assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int32, torch.int64])
+def test_whole_numbers_are_negated_as_such(dtype: torch.dtype) -> None:
+    limits = torch.iinfo(dtype)
+    x = torch.tensor([limits.min, limits.min + 1, -1, 0, limits.max - 1, limits.max], dtype=dtype)
+    assert torch.equal(hotdesk.compile(lambda x: -x, (x,))(x), -x)
+
+
 def test_running_totals_are_kept_in_f64() -> None:
     x = torch.tensor([[2.0**24, 1.0, 1.0, 1.0], [3e38, 3e38, -3e38, 1.0], [1e-45, 1e-45, 1e38, 1e38]])
 

@@ -3,6 +3,10 @@
 * GELU by tanh is the formula itself (torch-mlir's is a fit that is off by 5e-5);
 * ELU and SELU near zero are what `expm1` gives (torch-mlir's loses all digits: 0 for -1e-10);
 * what is cut to a whole number keeps its sign (torch-mlir's -0.0 is 0.0);
+* elements are compared with a number in the type that both have together (torch-mlir compares in f64, where no f32 is 0.1),
+  also by `threshold` and `hardshrink`;
+* what is taken from a number is so in the type of the tensor (torch-mlir's numbers are f32);
+* integers are taken from zero to be negated (torch-mlir's are floats on the way: -16777217 would lose its last digit);
 * 8-bit integers meet scalars as tensors of their own type (torch-mlir takes the process down with them);
 * NaN survives clamping, is what `argmax` finds, and differs from itself, as in PyTorch;
 * one divided by an integer is a float (torch-mlir's checks that it is not zero);
@@ -27,6 +31,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 from hotdesk.frontends.torch.decompositions.widened import compute_dtype
 
@@ -48,6 +53,46 @@ def _elu(x: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float =
 
 def _trunc(x: Tensor) -> Tensor:
     return torch.where(x < 0, torch.ceil(x), torch.floor(x)) if x.dtype.is_floating_point else NotImplemented
+
+
+def _compare(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The comparison of a tensor and a number that is rounded to the type that they have together."""
+
+    def of_rounded(x: Tensor, number: float) -> Tensor:
+        if not isinstance(number, int | float):
+            return NotImplemented
+        wide = torch.result_type(x, number)
+        if not wide.is_floating_point:
+            return NotImplemented
+        rounded = _rounded(number, wide)
+        if x.dtype == wide and (rounded == number or math.isnan(number)):
+            return NotImplemented
+        return op(x.to(wide), rounded)
+
+    return of_rounded
+
+
+def _rounded(number: float, dtype: torch.dtype) -> float:
+    with _disable_current_modes():
+        return torch.tensor(number, dtype=torch.float64, device="cpu").to(dtype).item()
+
+
+def _threshold(x: Tensor, limit: float, value: float) -> Tensor:
+    return torch.where(x.to(compute_dtype(x.dtype)) <= limit, value, x)
+
+
+def _hardshrink(x: Tensor, limit: float = 0.5) -> Tensor:
+    return torch.where((x >= -limit) & (x <= limit), 0, x)
+
+
+def _subtracted_from(x: Tensor, number: float, alpha: float = 1) -> Tensor:
+    wide = torch.result_type(x, number)
+    scaled = x.to(wide) if alpha == 1 else x.to(wide) * alpha
+    return torch.full([], number, dtype=wide) - scaled
+
+
+def _negative(x: Tensor) -> Tensor:
+    return NotImplemented if x.dtype.is_floating_point or x.dtype.is_complex else torch.zeros_like(x) - x
 
 
 def _clamp(x: Tensor, lower: float | None = None, upper: float | None = None) -> Tensor:
@@ -303,6 +348,12 @@ REPAIRS: dict[Any, Callable[..., Any]] = {
     aten.gelu.default: _gelu,
     aten.elu.default: _elu,
     aten.trunc.default: _trunc,
+    aten.neg.default: _negative,
+    **{op: _compare(op) for op in (aten.eq.Scalar, aten.ne.Scalar)},
+    **{op: _compare(op) for op in (aten.gt.Scalar, aten.ge.Scalar, aten.lt.Scalar, aten.le.Scalar)},
+    aten.threshold.default: _threshold,
+    aten.hardshrink.default: _hardshrink,
+    aten.rsub.Scalar: _subtracted_from,
     aten.reciprocal.default: _reciprocal,
     aten.upsample_nearest1d.vec: _upsample_nearest,
     aten.upsample_nearest2d.vec: _upsample_nearest,
