@@ -97,6 +97,7 @@ CASES: dict[str, tuple[str, Sequence[Any], dict[str, Any]]] = {
     "running sums of constants' axis": ("CumSum", [whole(9, 4, 9), np.array(-2)], {"constant": [1]}),
     "greatest updates": ("ScatterElements", [floats(3, 5), whole(5, 3, 8), floats(3, 8, seed=1)], {"axis": 1, "reduction": "max"}),
     "shifts of negative numbers": ("BitShift", [whole(99, 40, low=-99, dtype=np.int16), whole(15, 40, dtype=np.int16)], {"direction": "RIGHT"}),
+    "negation of large whole numbers": ("Neg", [whole(1 << 40, 64, low=-(1 << 40))], {}),
     "norms": ("LpNormalization", [np.abs(floats(2, 3, 4))], {"axis": 1, "p": 1}),
     "determinants of four rows": ("Det", [floats(2, 4, 4)], {}),
     "a loss by class": ("SoftmaxCrossEntropyLoss", [floats(4, 3, 2), whole(3, 4, 2), np.abs(floats(3))], {"ignore_index": 1, "outputs": 2}),

@@ -1,4 +1,4 @@
-"""Elementwise ops and norms written with plainer ones: shifts of signed numbers, norms, running sums and products."""
+"""Elementwise ops and norms written with plainer ones: shifts and negation of integers, norms, running sums and products."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def _bit_shift(op: OnnxNode) -> Any:
     negative = x < 0
     whole = (inside & (shift < bits - 1)).where(negative.where(-1 - x, x) / (shift < bits - 1).where(power, 1), 0)
     return negative.where(-1 - whole, whole)
+
+
+def _negative(op: OnnxNode) -> Any:
+    """Integers are taken from zero; torch-mlir's are floats on the way, and lose the digits of those beyond 2^24."""
+    return 0 - op.x if op.x.element in _BITS else NotImplemented
 
 
 def _lp_normalization(op: OnnxNode) -> Any:
@@ -155,6 +160,7 @@ REWRITES: Rewrites = {
     "Einsum": _einsum,
     "LpNormalization": _lp_normalization,
     "MeanVarianceNormalization": _mean_variance,
+    "Neg": _negative,
     "NegativeLogLikelihoodLoss": _log_likelihood,
     "PRelu": _slopes,
     "SoftmaxCrossEntropyLoss": _log_likelihood,
