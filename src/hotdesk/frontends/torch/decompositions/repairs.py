@@ -21,7 +21,7 @@
 """
 
 # Sizes may be symbolic and an exponent 2.0; the annotations do not show it.
-# pyright: reportUnnecessaryIsInstance=false
+# pyright: reportUnnecessaryIsInstance=false, reportPrivateUsage=false
 
 from __future__ import annotations
 
