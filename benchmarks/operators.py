@@ -157,6 +157,8 @@ def _taken(sample: Any, results: list[Any]) -> list[Any]:
     import torch
 
     values, indices = results
+    if not sample.input.dim():  # one element, at no place
+        return results
     dim = sample.args[1] if len(sample.args) > 1 else sample.kwargs.get("dim", -1)
     wide = indices if indices.dim() == sample.input.dim() else indices.unsqueeze(dim)
     return [values, torch.take_along_dim(sample.input, wide, dim).reshape(indices.shape)]

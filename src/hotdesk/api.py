@@ -431,6 +431,7 @@ def _refuse_changes(options: Options) -> None:
 def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int]) -> None:
     """Says of each argument what it is and which symbolic sizes it has."""
     from hotdesk.frontends.captured import Weight
+    from hotdesk.ir.types import shape_of
     from hotdesk.ir.written_sizes import written
 
     state = {argument: len(captured.results) + place for place, argument in enumerate(captured.state)}
@@ -440,7 +441,7 @@ def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int
             return formal
         argument = captured.arguments[number]
         spec = argument.spec if isinstance(argument, Weight) else argument
-        is_open = any(not isinstance(dim, int) for dim in spec.shape)
+        is_open = None in shape_of(formal.type)  # a size that varied when it was exported may be fixed by now
         return formal.stating(
             kind=_kind(argument, number in model_state),
             donated=spec.donated or number in state,

@@ -12,7 +12,7 @@ from torch.export import Dim
 from torch.nn import functional as F
 
 import hotdesk
-from hotdesk.errors import UnsupportedOpError
+from hotdesk.errors import ShapeError, UnsupportedOpError
 from tests.e2e.checking import Call, close, random, seeded
 
 Shape = tuple[int, ...]
@@ -60,12 +60,34 @@ def _heads(x: Tensor) -> Tensor:
     return rows.softmax(-1).flatten(0, 1)
 
 
+def _numbers_of_sizes(x: Tensor) -> tuple[Tensor, ...]:
+    """Sizes and scalars that take more than sums, products and quotients of whole numbers."""
+    to_fours = F.pad(x, (0, (4 - x.shape[1] % 4) % 4, 0, -x.shape[0] % 3))
+    return (
+        to_fours,
+        x / x.shape[0] ** 0.5,
+        x * (x.shape[0] / (x.shape[0] + 1)),
+        x.quantile(0.3, dim=0),
+        x.unfold(0, 3, 2),
+    )
+
+
+def _resized(x: Tensor) -> tuple[Tensor, ...]:
+    factors = (("nearest", 0.5), ("nearest", 1.5), ("nearest-exact", 2.0), ("bilinear", 1.5), ("bilinear", 0.5))
+    return (
+        *(F.interpolate(x, scale_factor=factor, mode=mode) for mode, factor in factors),
+        F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=True),
+        F.max_pool2d(x, 2, ceil_mode=True),
+    )
+
+
 def _products(x: Tensor) -> tuple[Tensor, ...]:
     return x @ x.t(), x.t() @ x, torch.einsum("ij,kj->ik", x, x), x @ torch.ones(5, 2), x @ x[0]
 
 
 ROWS: Any = {0: Dim("n", min=3, max=512)}
 IMAGE: Any = {0: Dim("batch", max=64), 2: Dim("height", min=8, max=512), 3: Dim("width", min=8, max=512)}
+OPEN: Any = {0: Dim.AUTO, 2: Dim.AUTO, 3: Dim.AUTO}
 ROW: Any = {0: Dim("batch", max=64), 2: Dim("length", min=6, max=512)}
 TOKENS: Any = {0: Dim("batch", max=64), 1: Dim("length", max=512)}
 IMAGES = ((2, 4, 9, 10), (1, 4, 8, 8), (3, 4, 17, 30))
@@ -76,6 +98,8 @@ CASES: dict[str, tuple[Callable[[], nn.Module], Any, tuple[Shape, ...]]] = {
     "rearranged": (lambda: Call(_rearranged), ROWS, ((4, 5), (3, 5), (9, 5))),
     "joined": (lambda: Call(_joined), ROWS, ((4, 5), (3, 5), (9, 5))),
     "positions": (lambda: Call(_positions), ROWS, ((4, 5), (3, 5), (9, 5))),
+    "numbers of sizes": (lambda: Call(_numbers_of_sizes), ROWS, ((4, 5), (3, 5), (9, 5), (10, 5))),
+    "resized": (lambda: Call(_resized), OPEN, ((2, 4, 9, 10), (3, 4, 8, 8), (3, 4, 17, 30))),
     "products": (lambda: Call(_products), ROWS, ((4, 5), (3, 5), (40, 5))),
     "heads": (lambda: Call(_heads), TOKENS, ((2, 5, 12), (1, 1, 12), (3, 7, 12), (2, 64, 12))),
     "linear": (
@@ -132,6 +156,25 @@ class _First(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.layer(x)[0]
+
+
+def test_what_a_decomposition_assumes_of_sizes_left_open_is_checked_by_calls() -> None:
+    model = nn.AdaptiveAvgPool2d(3)
+    program = hotdesk.compile(model, (random(1, 2, 7, 9),), dynamic_shapes={"input": {2: Dim.AUTO}})
+    for rows in (7, 10, 16):
+        x = random(1, 2, rows, 9)
+        close(program(x), model(x))
+    with pytest.raises(ShapeError, match="mod 3") as caught:
+        program(random(1, 2, 9, 9))
+    assert caught.value.code == "HD205"
+
+
+def test_sizes_that_turn_out_to_be_fixed() -> None:
+    model = Call(lambda x: torch.linspace(0, 1, x.shape[0]) + x.sum())
+    program = hotdesk.compile(model, (random(8),), dynamic_shapes=(({0: Dim.AUTO},),))
+    close(program(random(8)), model(random(8)))
+    with pytest.raises(ShapeError, match="expected 8"):
+        program(random(9))
 
 
 def test_an_op_that_divides_sizes_otherwise_for_some() -> None:

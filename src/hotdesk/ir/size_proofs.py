@@ -8,8 +8,9 @@ may leave a comparison open and never makes a wrong one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from math import lcm
-from typing import Any
+from typing import Any, cast
 
 import sympy
 
@@ -173,6 +174,51 @@ class SizeProver:
         if falls:
             self._falls.add(name)
         return name
+
+
+def holds_for_all(relation: Any, bounds: Bounds = _NO_BOUNDS) -> bool:
+    """Whether a relation of sizes holds for all of them, as far as this can be proven.
+
+    Sizes that are divided by numbers are written as `parts*whole + rest` for each rest, so that quotients that are rounded become
+    sums: `2*(n//2) <= n` is `2*k <= 2*k` for even ones and `2*k <= 2*k + 1` for odd ones.
+    """
+    prover = SizeProver(bounds)
+    if prover.decided(relation):
+        return True
+    symbols = sorted(cast(Any, sympy.sympify(relation)).free_symbols, key=str)
+    parts = lcm(*(int(each) for each in _divisors(relation)))
+    if parts ** len(symbols) > _MOST_CASES:
+        return False
+    return all(
+        _holds_for_rests(relation, symbols, rests, parts, bounds)
+        for rests in product(range(parts), repeat=len(symbols))
+    )
+
+
+_MOST_CASES = 64
+
+
+def _holds_for_rests(relation: Any, symbols: Sequence[Any], rests: Sequence[int], parts: int, bounds: Bounds) -> bool:
+    wholes: dict[str, tuple[int, int | None]] = {}
+    values: dict[Any, Any] = {}
+    for symbol, rest in zip(symbols, rests, strict=True):
+        whole = sympy.Symbol(f"{symbol} // {parts}", integer=True)
+        low, high = bounds.get(str(symbol), (0, None))
+        wholes[whole.name] = -((rest - low) // parts), None if high is None else (high - rest) // parts
+        values[symbol] = parts * cast(Any, whole) + rest
+    try:
+        return SizeProver(wholes).decided(relation.subs(values)) is True
+    except ZeroDivisionError:  # it has no value for some sizes
+        return False
+
+
+def _divisors(relation: Any) -> list[Any]:
+    """The numbers that something is divided by and rounded."""
+    below = [
+        _algebra.fraction(_algebra.together(each.args[0]))[1]
+        for each in relation.atoms(_algebra.floor, _algebra.ceiling)
+    ]
+    return [each for each in (*below, *(each.args[1] for each in relation.atoms(_algebra.Mod))) if each.is_Integer]
 
 
 def _divided(limits: Range, divisor: int, low_up: bool, high_up: bool) -> Range:

@@ -72,6 +72,8 @@ def with_quotients(expression: Any) -> Any:
 def _rounding(expression: Any) -> Any:
     """What replaces a function that rounds or its like, PyTorch's own included; None for other expressions."""
     arguments = expression.args
+    if any(argument.has(sympy.Float) for argument in arguments):  # rounded as a float is
+        return None
     match type(expression).__name__:
         case "floor":
             return _rounded(arguments[0])

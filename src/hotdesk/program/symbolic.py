@@ -26,7 +26,8 @@ from hotdesk.program.joins import is_inside, replaced, settled, sources_of
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.index_castui"})
 _UNSIGNED_CASTS = ("arith.extui", "arith.index_castui")
-_FIRST_UNSIGNED = 6  # of the predicates of `arith.cmpi`
+_PREDICATES = ("Eq", "Ne", "Lt", "Le", "Gt", "Ge", "Lt", "Le", "Gt", "Ge")  # of `arith.cmpi`, by number
+_FIRST_UNSIGNED = 6  # of them
 _BITS = 64  # of an index
 
 
@@ -161,10 +162,18 @@ class SymbolicSizes:
             return None
         a, b = (sympy.sympify(self.value(v)) for v in op.operands)
         predicate = integer_of(op, "predicate")
-        names = ("Eq", "Ne", "Lt", "Le", "Gt", "Ge", "Lt", "Le", "Gt", "Ge")
-        if predicate >= _FIRST_UNSIGNED and not all(is_not_negative(each, self.may_be_negative) for each in (a, b)):
-            return None
-        return getattr(_algebra, names[predicate])(a, b)
+        compared = getattr(_algebra, _PREDICATES[predicate])
+        return compared(a, b) if predicate < _FIRST_UNSIGNED else self._without_signs(compared, a, b)
+
+    def _without_signs(self, compared: Any, a: Any, b: Any) -> Any:
+        """A comparison of numbers without a sign, where one below 0 is more than any from 0 on."""
+        a_below, b_below = (
+            sympy.false if is_not_negative(each, self.may_be_negative) else _algebra.Lt(each, 0) for each in (a, b)
+        )
+        falls = compared in (_algebra.Lt, _algebra.Le)
+        alike = _algebra.Or(_algebra.And(a_below, b_below), _algebra.And(_algebra.Not(a_below), _algebra.Not(b_below)))
+        more, less = (b_below, a_below) if falls else (a_below, b_below)
+        return _algebra.Or(_algebra.And(alike, compared(a, b)), _algebra.And(more, _algebra.Not(less)))
 
     def _dynamic_shape(self, value: ir.Value, static: tuple[int | None, ...]) -> tuple[Size, ...]:
         known = self._traced_shape(value)

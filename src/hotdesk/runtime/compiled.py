@@ -91,7 +91,14 @@ class SizeChecks:
     def failed(self, symbols: Mapping[str, int]) -> SizeCheck | None:
         """The first check that does not hold for these sizes."""
         values = {sympy.Symbol(name): value for name, value in symbols.items()}
-        return next((check for check in self.all if check.relation.subs(values) is not sympy.true), None)
+        return next((check for check in self.all if not _holds(check.relation, values)), None)
+
+
+def _holds(relation: Any, values: Mapping[sympy.Symbol, int]) -> bool:
+    try:
+        return relation.subs(values) is sympy.true
+    except ZeroDivisionError:  # it has no value for these sizes
+        return False
 
 
 def _assumption(relation: Any) -> SizeCheck:

@@ -11,7 +11,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotdesk.ir.size_proofs import SizeProver
+from hotdesk.ir.size_proofs import SizeProver, holds_for_all
 from hotdesk.ir.sizes import Size, integer
 
 ALGEBRA: Any = sympy  # SymPy's functions are not annotated
@@ -143,3 +143,24 @@ def test_terms_add_up(size: Any) -> None:
         for point in POINTS:
             above = {"n": point[N], "m": point[M] - 2}
             assert at(size, point) == sum(number * prod(above[s] ** p for s, p in m) for m, number in found)
+
+
+@pytest.mark.parametrize(
+    ("relation", "wanted"),
+    [
+        (ALGEBRA.Le(2 * ALGEBRA.floor(N / 2), N), True),
+        (ALGEBRA.Lt(N - 2 * ALGEBRA.floor(N / 2), 2), True),
+        (ALGEBRA.And(ALGEBRA.Le(ALGEBRA.floor(N / 2) - 1, N), ALGEBRA.Le(-N, ALGEBRA.floor(N / 3))), True),
+        (ALGEBRA.Lt(2 * ALGEBRA.floor((N - 1) / 2), N), True),
+        (ALGEBRA.Ne(M, ALGEBRA.floor(M / 2)), True),
+        (ALGEBRA.Gt(ALGEBRA.floor(M / 2), 0), True),
+        (ALGEBRA.Gt(ALGEBRA.floor(M / 2), 1), False),
+        (ALGEBRA.Ne(N, ALGEBRA.floor(N / 2)), False),
+        (ALGEBRA.Eq(ALGEBRA.Mod(N, 3), 0), False),
+        (ALGEBRA.Ne(ALGEBRA.Mod(3, ALGEBRA.Mod(N, 3)), 0), False),
+    ],
+)
+def test_relations_of_quotients(relation: Any, *, wanted: bool) -> None:
+    assert holds_for_all(relation, BOUNDS) is wanted
+    if wanted:
+        assert all(relation.subs(point) for point in POINTS)

@@ -97,7 +97,13 @@ def test_what_is_counted_is_followed_without_a_sign(name: str) -> None:
 def test_comparisons_without_a_sign(predicate: str) -> None:
     compared = "%c = arith.cmpi {}, {}, %c2 : index\n %r = arith.select %c, %n, %m : index"
     assert not is_opaque(index(compared.format(predicate, "%n")))
-    assert is_opaque(index(f"{LESS}\n{compared.format(predicate, '%s')}"))
+    for left, right in (("%s", "%c2"), ("%c2", "%s"), ("%s", "%t")):
+        both = f"{LESS}\n %t = arith.subi %c2, %m : index\n %c = arith.cmpi {predicate}, {left}, {right} : index"
+        found: Any = index(f"{both}\n %r = arith.select %c, %n, %m : index")
+        for n, m in [(n, m) for n in range(5) for m in range(5)]:
+            a, b = ({"%s": n - 2, "%t": 2 - m, "%c2": 2}[each] % 2**64 for each in (left, right))
+            holds = {"ult": a < b, "ule": a <= b, "ugt": a > b, "uge": a >= b}[predicate]
+            assert found.subs({N: n, M: m}) == (n if holds else m)
 
 
 @pytest.mark.parametrize(

@@ -44,12 +44,12 @@ from hotdesk.frontends.torch.random import Draw, is_draw, thread_random_state
 from hotdesk.frontends.torch.refusals import (
     UNTRUSTED,
     assumed,
+    assumed_in_decompositions,
     environment_of,
     guards_of,
     named_op,
     refusals,
     refuse_data_dependence,
-    refuse_guards,
     refuse_nodes,
     unreadable,
     untrusted,
@@ -67,6 +67,7 @@ from hotdesk.frontends.torch.signature import (
     results_of,
     state_of,
 )
+from hotdesk.frontends.torch.size_numbers import SizeNumber, is_size_number, sizes_with_signs
 from hotdesk.frontends.torch.splats import fold_splats
 from hotdesk.frontends.torch.unwritten_code import code_put_off
 from hotdesk.frontends.torch.views import spell_out_views
@@ -176,7 +177,8 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     inputs = [argument for argument in arguments if isinstance(argument, TensorSpec)]
     given = source.named(inputs)
     called = SizeNames(given, inputs, all_graphs(exported.graph))
-    refuse_guards(exported, len(source.guards), called)
+    limits = constraints_of(exported)
+    later = assumed_in_decompositions(exported, len(source.guards), limits, inputs, called, given.values())
     changes = mutations(exported)
     results, template = results_of(exported.graph, called, changes.values())
     state = state_of(exported)
@@ -190,7 +192,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
         module=module,
         arguments=tuple(called.spec(a) if isinstance(a, TensorSpec) else a for a in arguments),
         results=tuple(map(called.spec, results)),
-        constraints={called.of(symbol): limits for symbol, limits in constraints_of(exported).items()},
+        constraints={called.of(symbol): ends for symbol, ends in limits.items()},
         calling=TorchCalling(exported, tuple(map(called.result, template)), carried),
         timings={
             "export": source.seconds,
@@ -198,7 +200,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
             "import": time.perf_counter() - after_decompositions,
         },
         names={name: called.of(symbol) for name, symbol in given.items()},
-        assumptions=tuple(called.size(relation) for relation in assumed(exported, source.guards, inputs)),
+        assumptions=tuple(called.size(relation) for relation in (*assumed(exported, source.guards, inputs), *later)),
         state=state,
         foreign=tuple(replace(call, bytes=called.size(call.bytes)) for call in lowering.calls),
     )
@@ -289,6 +291,8 @@ class _GraphLowering:
                 flow[node] = lambda node, _places: Reinterpreted((node.all_input_nodes[0],))
             elif is_draw(node):
                 flow[node] = lambda node, _places: Draw.of(node)
+            elif is_size_number(node):
+                flow[node] = lambda node, _places: SizeNumber.of(node)
         called: set[torch.fx.Node] = set()
         if self._foreign:
             called = ({node for node in graph.nodes if node.target in UNTRUSTED} | carried_nodes(graph)) - flow.keys()
@@ -306,6 +310,7 @@ class _GraphLowering:
                     raise _refused(rest, error) from error
                 called |= more
                 continue
+            sizes_with_signs(module)
             joined(module, cuts, arguments, checks)
             self.calls += calls
             return module

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -38,6 +38,7 @@ from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.lines import node_line, noted_line, user_line
 from hotdesk.frontends.torch.specs import DTYPES, plain, unsupported_dtype
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.size_proofs import holds_for_all
 from hotdesk.runtime.interface import TensorSpec
 
 _REPLACE = "Replace it in the model, or keep that part outside the compiled model."
@@ -195,17 +196,36 @@ def environment_of(exported: ExportedProgram) -> Any:
     return None
 
 
-def refuse_guards(exported: ExportedProgram, known: int, names: SizeNames) -> None:
-    """Calls check what export assumes about sizes; what a decomposition assumes afterwards is never seen by the user."""
-    sizes = {str(symbol) for symbol in cast(Any, exported).range_constraints}
+def assumed_in_decompositions(
+    exported: ExportedProgram,
+    known: int,
+    limits: Mapping[str, tuple[int, int | None]],
+    inputs: Sequence[TensorSpec],
+    names: SizeNames,
+    declared: Collection[str],
+) -> list[Any]:
+    """What decompositions have assumed of sizes behind the first `known` guards, but for what holds for all within their limits.
+
+    Calls check it as what export assumes. What is assumed of sizes that the user has `declared` is refused: all that the
+    declaration allows have to be compiled.
+    """
+    sizes = set(limits)
     new = [guard for guard in guards_of(exported)[known:] if sizes & set(map(str, guard.expr.free_symbols))]
-    if new:
+    open_ones = [guard for guard in new if not holds_for_all(plain(guard.expr), limits)]
+    found = assumed(exported, open_ones, inputs)
+    refused = [
+        guard
+        for guard in open_ones
+        if len(found) < len(open_ones) or set(map(str, guard.expr.free_symbols)) & {*declared}
+    ]
+    if refused:
         raise UnsupportedOpError(
             "an op is taken apart in a way that holds for some sizes only",
             expected="one way for every size that `dynamic_shapes` allows",
-            got=" and ".join(spelled(names.size(plain(guard.expr))) for guard in new),
-            hint="Compile once for each size, or use an op that does not depend on how sizes divide.",
+            got=" and ".join(spelled(names.size(plain(guard.expr))) for guard in refused),
+            hint="Leave the size open with `Dim.AUTO`, and each call checks it; or compile once for each size.",
         )
+    return found
 
 
 def refuse_nodes(graph: torch.fx.Graph, *, foreign: bool = False) -> None:

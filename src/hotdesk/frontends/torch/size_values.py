@@ -18,6 +18,8 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
+from hotdesk.frontends.torch.specs import plain
+from hotdesk.ir.arithmetic import is_not_negative
 from hotdesk.ir.building import create, dim, index_constant
 from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.walking import defining_op
@@ -180,14 +182,49 @@ class SizeValues:
             above, below = cast(Any, size.args[0]).as_numer_denom()
             return self._folded("arith.floordivsi", [above, below])
         if isinstance(size, sympy.Mod):
-            return self._folded("arith.remsi", size.args)
+            return self._remainder(*size.args)
         if isinstance(size, sympy.Max | sympy.Min):
             return self._folded("arith.maxsi" if isinstance(size, sympy.Max) else "arith.minsi", size.args)
-        raise UnsupportedOpError(
+        raise self._unknown(size)
+
+    def _remainder(self, dividend: Any, divisor: Any) -> ir.Value:
+        """What a quotient that is rounded down leaves: it has the sign of the divisor."""
+        if is_not_negative(dividend) and is_not_negative(divisor):
+            return self._folded("arith.remsi", [dividend, divisor])
+        whole = self._made_of("arith.muli", [self.of(sympy.floor(dividend / divisor)), self.of(divisor)])
+        return self._made_of("arith.subi", [self.of(dividend), whole])
+
+    def _unknown(self, size: Any) -> UnsupportedOpError:
+        return UnsupportedOpError(
             "an op without a lowering has a size of a form that is not known",
             expected="sums, products, quotients and remainders of sizes of arguments",
             got=written(size),
         )
+
+    def number(self, expression: Any, kind: ir.Type) -> ir.Value:
+        """The value of one of PyTorch's expressions, as an integer or a float. Raises UnsupportedOpError as `of` does."""
+        if isinstance(kind, ir.IntegerType):
+            return create("arith.index_cast", [self.of(plain(expression))], [kind], before=self._before).results[0]
+        return self._float(expression)
+
+    def _float(self, number: Any) -> ir.Value:
+        """The value of an expression of floats. PyTorch computes those in 64 bits."""
+        name = type(number).__name__
+        if number.is_number:
+            with self._before.context:
+                return self._made_float("arith.constant", [], {"value": ir.FloatAttr.get_f64(float(number))})
+        if name.startswith(_OPAQUE_FUNCTION):
+            return self._made_float(f"math.{name.removeprefix(_OPAQUE_FUNCTION)}", [self._float(number.args[0])])
+        if name in _OF_FLOATS:
+            first, *rest = map(self._float, number.args)
+            for each in rest:
+                first = self._made_float(_OF_FLOATS[name], [first, each])
+            return first
+        whole = number.args[0] if name == "ToFloat" else number
+        return self._made_float("arith.sitofp", [self.number(whole, ir.IntegerType.get_signless(64))])
+
+    def _made_float(self, op: str, operands: Sequence[ir.Value], attributes: Any = None) -> ir.Value:
+        return create(op, operands, [ir.F64Type.get()], attributes, before=self._before).results[0]
 
     def _folded(self, op: str, terms: Iterable[Any]) -> ir.Value:
         first, *rest = [self.of(term) for term in terms]
@@ -196,6 +233,15 @@ class SizeValues:
         return first
 
 
+_OF_FLOATS = {
+    "Add": "arith.addf",
+    "Mul": "arith.mulf",
+    "Pow": "math.powf",
+    "FloatPow": "math.powf",
+    **dict.fromkeys(("FloatTrueDiv", "IntTrueDiv"), "arith.divf"),
+}
+_OPAQUE_FUNCTION = "OpaqueUnaryFn_"
+"""How PyTorch calls functions of one float."""
 _PREDICATES = {sympy.Eq: 0, sympy.Ne: 1, sympy.Lt: 2, sympy.Le: 3, sympy.Gt: 4, sympy.Ge: 5}
 
 

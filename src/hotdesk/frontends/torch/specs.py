@@ -62,10 +62,21 @@ def plain(expression: Any) -> Any:
     """The same expression in SymPy's own functions, over symbols without assumptions: equal names are equal symbols."""
     if expression.is_Symbol:
         return sympy.Symbol(str(expression))
+    if expression.is_Float:
+        return _fraction(float(expression))
     if not expression.args:
         return expression
     name, arguments = type(expression).__name__, [plain(argument) for argument in expression.args]
     return _PLAIN[name](*arguments) if name in _PLAIN else expression.func(*arguments)
+
+
+def _fraction(number: float) -> Any:
+    """A float as a fraction if products of sizes by it are exact, else as it is."""
+    above, below = number.as_integer_ratio()
+    return sympy.Rational(above, below) if below <= _LEAST_PART and abs(above) <= _LEAST_PART else sympy.Float(number)
+
+
+_LEAST_PART = 1 << 20  # times a size of 32 bits, that is a float of 64
 
 
 def _quotient(a: Any, b: Any) -> Any:

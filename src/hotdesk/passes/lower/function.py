@@ -16,9 +16,11 @@ from hotdesk.analysis.allocations.lending import Windows, callers_memory, window
 from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers, is_straight
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
+from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import create
 from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.locations import origin, python_line
+from hotdesk.ir.signature import signature
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.types import element_bytes, element_of
 from hotdesk.ir.walking import defining_op, nested_ops, ops_outside_payloads, symbol_name, text_of, top_level_ops
@@ -246,12 +248,13 @@ class _FunctionLowering:
     def _refuse_opaque(self, sizes: list[Size]) -> None:
         from hotdesk.errors import DataDependentShapeError
 
-        for size in (*sizes, *(b.bytes for b in self._buffers if b.kind == "alloc")):
-            if is_opaque(size):
+        unknown = _of_results_alone(self._function)
+        for size in (*sizes, *(b.bytes for b in self._buffers if b.kind == "alloc" or unknown)):
+            if is_opaque(size) or (unknown and not unknown.isdisjoint(sympy.sympify(size).free_symbols)):
                 raise DataDependentShapeError(
                     "a size depends on the values of a tensor",
                     expected="sizes that follow from the sizes of the arguments",
-                    got=written(size),
+                    got=written(size) if is_opaque(size) else "a size of a result that follows from none of them",
                 )
 
     def _constants(self) -> dict[int, npt.NDArray[Any]]:
@@ -290,6 +293,17 @@ def _know_globals(function: ir.Operation, called: Sequence[ir.Operation]) -> Non
         if op.attributes["name"] not in known:
             known.add(op.attributes["name"])
             create(op.name, [], [op.results[0].type], {"name": op.attributes["name"]}, before=first)
+
+
+def _of_results_alone(function: ir.Operation) -> set[Any]:
+    """The symbols in sizes of results that no other argument has: nobody knows what those are."""
+    found: tuple[set[Any], set[Any]] = set(), set()
+    arguments = signature(function).arguments
+    for number, shape in argument_shapes(function).items():
+        for size in shape:
+            found[arguments[number].result is not None].update(sympy.sympify(size).free_symbols)
+    others, results = found
+    return results - others
 
 
 def _array(data: Any) -> npt.NDArray[Any]:

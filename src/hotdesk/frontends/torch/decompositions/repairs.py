@@ -17,7 +17,8 @@
 * padding by a negative width becomes a slice;
 * a transposed convolution that cuts more than its window reaches, and adds rows behind, is cut afterwards (torch-mlir reads
   beyond its image);
-* nearest-neighbour upsampling by a whole number repeats every element, whatever the sizes.
+* nearest-neighbour upsampling of sizes that vary repeats every element, or takes them by places; floats up to a size that varies
+  are integers first (torch-mlir finds such sizes by floating-point arithmetic).
 """
 
 # Sizes may be symbolic and an exponent 2.0; the annotations do not show it.
@@ -32,6 +33,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
+from torch._decomp.decompositions import _upsample_nearest_vec as upsample_to_nearest
 
 from hotdesk.frontends.torch.decompositions.widened import compute_dtype
 
@@ -256,11 +258,21 @@ def _upsample_nearest(x: Tensor, output_size: list[Any] | None, scale_factors: l
     if not scale_factors or all(isinstance(size, int) for size in x.shape[2:]):
         return NotImplemented
     if any(not float(factor).is_integer() for factor in scale_factors):
-        return NotImplemented
+        return upsample_to_nearest(x, output_size, scale_factors)
     for dim, factor in enumerate(map(int, scale_factors), start=2):
         repeated = x.unsqueeze(dim + 1).expand([*x.shape[: dim + 1], factor, *x.shape[dim + 1 :]])
         x = repeated.flatten(dim, dim + 1)
     return x
+
+
+def _arange(start: Any, end: Any, step: Any = 1, *, dtype: torch.dtype | None = None, **options: Any) -> Tensor:
+    """Floats that count whole numbers up to a size that varies. torch-mlir finds their number by floating-point arithmetic."""
+    ends = (start, end, step)
+    if dtype is None or not dtype.is_floating_point or not any(isinstance(each, torch.SymInt) for each in ends):
+        return NotImplemented
+    if not all(isinstance(each, int | torch.SymInt) for each in ends):
+        return NotImplemented
+    return aten.arange.start_step(start, end, step, dtype=torch.int64, **options).to(dtype)
 
 
 def _isfinite(x: Tensor) -> Tensor:
@@ -357,6 +369,8 @@ REPAIRS: dict[Any, Callable[..., Any]] = {
     aten.reciprocal.default: _reciprocal,
     aten.upsample_nearest1d.vec: _upsample_nearest,
     aten.upsample_nearest2d.vec: _upsample_nearest,
+    aten.upsample_nearest3d.vec: _upsample_nearest,
+    aten.arange.start_step: _arange,
     aten.isfinite.default: _isfinite,
     aten.clamp.default: _clamp,
     aten.clamp.Tensor: _clamp_between,
