@@ -182,8 +182,9 @@ def holds_for_all(relation: Any, bounds: Bounds = _NO_BOUNDS) -> bool:
     Sizes that are divided by numbers are written as `parts*whole + rest` for each rest, so that quotients that are rounded become
     sums: `2*(n//2) <= n` is `2*k <= 2*k` for even ones and `2*k <= 2*k + 1` for odd ones.
     """
-    prover = SizeProver(bounds)
-    if prover.decided(relation):
+    if not isinstance(relation, _algebra.And | _algebra.Or | _algebra.Rel | _algebra.logic.boolalg.BooleanAtom):
+        return False
+    if SizeProver(bounds).decided(relation):
         return True
     symbols = sorted(cast(Any, sympy.sympify(relation)).free_symbols, key=str)
     parts = lcm(*(int(each) for each in _divisors(relation)))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch._ops import OpOverload
@@ -22,7 +22,10 @@ from hotdesk.frontends.torch.cutting import CutSite
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.walking import main_function, top_level_ops
 
-_READ = {operator.add, operator.sub, operator.mul, operator.floordiv, operator.neg, operator.getitem}
+_operator: Any = operator  # annotated in part only
+_READ: frozenset[Any] = frozenset(
+    {_operator.add, _operator.sub, _operator.mul, _operator.floordiv, _operator.neg, _operator.getitem}
+)
 """What torch-mlir reads, on integers."""
 
 
@@ -51,7 +54,7 @@ class SizeNumber:
     @classmethod
     def of(cls, node: torch.fx.Node) -> SizeNumber:
         """Reads the expression of a node."""
-        return cls(cast(Any, node.meta["val"]).node.expr)
+        return cls(node.meta["val"].node.expr)
 
     def write(self, site: CutSite) -> Mapping[int, ir.Value]:
         ((number, (kind, _)),) = site.results.items()

@@ -32,8 +32,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._decomp.decompositions import (
+    _upsample_nearest_vec as upsample_to_nearest,  # pyright: ignore[reportPrivateUsage]
+)
 from torch.utils._python_dispatch import _disable_current_modes
-from torch._decomp.decompositions import _upsample_nearest_vec as upsample_to_nearest
 
 from hotdesk.frontends.torch.decompositions.widened import compute_dtype
 
