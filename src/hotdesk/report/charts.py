@@ -153,7 +153,8 @@ def _arena(alt: Any, made: Document, zoom: Any, width: int) -> Any:
     others = ["others"] if len(counts) > len(ops) else []
     domain, colors = [*ops, *others], [*PALETTE[: len(ops)], *([OTHER] if others else [])]
     end = max(len(made.points), 1)
-    title = f"arena: {len(shown) + len(folded):,} buffers"
+    count = len(shown) + len(folded)
+    title = f"arena: {count:,} buffer{'s' * (count != 1)}"
     if folded:
         title += f", the {len(folded):,} smallest, of at most {max(each.bytes for each in folded):,} bytes, folded"
     picked = alt.param(name="picked", value="")

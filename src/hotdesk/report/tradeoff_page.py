@@ -12,6 +12,8 @@ from hotdesk.report.text import unit_of
 from hotdesk.report.tradeoff import COLUMNS, TIME, WORK, Tradeoff, TradeoffPoint, cells, title_of
 from hotdesk.report.vega import altair, png_of, rendered, svg_of
 
+_LETTER, _LINE = 6, 12
+"""Pixels that a letter and a line of a label take."""
 _WIDTH, _HEIGHT = 400, 320
 _KINDS = {"hotdesk": ("#0072B2", "circle"), "beside": ("#E69F00", "square")}
 
@@ -54,10 +56,11 @@ def _chart(alt: Any, made: Tradeoff, points: Sequence[TradeoffPoint], against: s
     label = "milliseconds a call" if against == TIME else f"written twice, {again[0]}"
     rows = [_row(made, point, against, held[1], again[1]) for point in points if point.peak is not None]
     middle = sum(limit((row["cost"] for row in rows), default=0) for limit in (min, max)) / 2
-    rows = [{**row, "right": row["cost"] > middle} for row in rows]
+    top = 1.1 * max((row["held"] for row in rows), default=0) or 1  # room for the name of the highest point
+    rows = _labelled([{**row, "right": row["cost"] > middle} for row in rows], top)
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X("cost:Q", title=label, scale=alt.Scale(zero=against == WORK, nice=True, padding=12)),
-        y=alt.Y("held:Q", title=f"peak, {held[0]}", scale=alt.Scale(zero=True), axis=alt.Axis(minExtent=40)),
+        y=alt.Y("held:Q", title=f"peak, {held[0]}", scale=alt.Scale(domain=[0, top]), axis=alt.Axis(minExtent=40)),
     )
     domain, marks = list(_KINDS), list(_KINDS.values())
     dots = base.mark_point(filled=True, size=90).encode(
@@ -70,10 +73,26 @@ def _chart(alt: Any, made: Tradeoff, points: Sequence[TradeoffPoint], against: s
     names = [  # on the side where there is room
         base.transform_filter(f"datum.right == {str(right).lower()}")
         .mark_text(align="right" if right else "left", dx=-8 if right else 8, dy=-6, fontSize=10)
-        .encode(text="name:N")
+        .encode(text="label:N")
         for right in sorted({row["right"] for row in rows})
     ]
     return alt.layer(front, *names, dots).properties(width=_WIDTH, height=_HEIGHT, title=f"bytes against {label}")
+
+
+def _labelled(rows: Sequence[dict[str, Any]], top: float) -> list[dict[str, Any]]:
+    """The rows with labels: names that do not lie on one another, those of unbeaten points first; hovering tells the others."""
+    costs = [row["cost"] for row in rows]
+    least, width = min(costs, default=0), (max(costs, default=0) - min(costs, default=0)) or 1
+    placed: list[tuple[float, float, float]] = []
+    labels: dict[int, str] = {}
+    for i in sorted(range(len(rows)), key=lambda i: not rows[i]["unbeaten"]):
+        row = rows[i]
+        x, y, long = (row["cost"] - least) / width * _WIDTH, row["held"] / top * _HEIGHT, _LETTER * len(row["name"])
+        left = x - long if row["right"] else x
+        if all(abs(y - other) >= _LINE or left >= end or left + long <= begin for begin, end, other in placed):
+            placed.append((left, left + long, y))
+            labels[i] = row["name"]
+    return [{**row, "label": labels.get(i, "")} for i, row in enumerate(rows)]
 
 
 def _row(made: Tradeoff, point: TradeoffPoint, against: str, held: int, again: int) -> dict[str, Any]:
