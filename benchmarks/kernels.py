@@ -49,7 +49,7 @@ from hotdesk.runtime.code.threads import serve, set_num_threads  # noqa: E402
 
 SQUARES = (64, 128, 256, 512, 1024)
 # Seconds between looks at whether other contenders' threads still run, and how many looks there are at most; seconds of a turn on
-# several threads, and its calls at most: a quarter of them go in front, uncounted.
+# several threads, and its calls at most: as many go in front, uncounted.
 _PAUSE, _MOST_PAUSES, _TURN, _MOST_CALLS = 0.01, 100, 0.03, 100
 ROUNDS, SECONDS = 40, 0.1  # of one contender on one shape: whichever ends first, but no fewer than five rounds
 
@@ -246,7 +246,7 @@ def _take_turns(contenders: Mapping[str, Callable[[], object]], operations: int,
             _wait_for_sleep()
             (warm,) = _times(run, clock, 1)
             calls = max(2, min(_MOST_CALLS, int(_TURN / warm)))
-            _times(run, clock, calls // 4)
+            _times(run, clock, calls)
             best[name] = min(best[name], *_times(run, clock, calls))
         if done >= 4 and time.perf_counter() > end:
             break
