@@ -96,9 +96,11 @@ def dots_function(machine: Machine, element: str, rows: int, result: str = "") -
     sums = f.scratch(rows * columns)
     a_rows = [f.add(a_at, f.mul(f.minimum(i, f.sub(m, 1)), a_row)) for i in range(rows)]
     whole = f.sub(k, f.mod(k, f.lanes * unrolled))
-    with f.loop(0, n, columns) as j:
+    # Columns computed together lie far apart: the next ones follow each of them in memory, where processors ask for them in time.
+    apart = f.maximum(1, f.ceildiv(n, columns))
+    with f.loop(0, f.minimum(apart, n)) as j:
         last = f.sub(n, 1)
-        b_columns = [f.add(b_at, f.mul(f.minimum(f.add(j, i), last), b_column)) for i in range(columns)]
+        b_columns = [f.add(b_at, f.mul(f.minimum(f.add(j, f.mul(i, apart)), last), b_column)) for i in range(columns)]
 
         def step(p: Index, totals: list[str]) -> list[str]:
             result: list[str] = []
@@ -116,8 +118,9 @@ def dots_function(machine: Machine, element: str, rows: int, result: str = "") -
             totals[:count] = [f.add_vectors(totals[i], totals[u * count + i]) for i in range(count)]
         for i in range(count):
             f.store(f.total(totals[i]), sums, i)
-        with f.loop(0, f.minimum(columns, f.sub(n, j))) as q, f.loop(0, m) as i:
-            a_here, b_here = f.add(a_at, f.mul(i, a_row)), f.add(b_at, f.mul(f.add(j, q), b_column))
+        with f.loop(0, f.ceildiv(f.sub(n, j), apart)) as q, f.loop(0, m) as i:
+            column = f.add(j, f.mul(q, apart))
+            a_here, b_here = f.add(a_at, f.mul(i, a_row)), f.add(b_at, f.mul(column, b_column))
 
             def rest(p: Index, total: str) -> str:
                 left = f.load_wide(a, f.add(a_here, p), vector=False)
@@ -128,6 +131,6 @@ def dots_function(machine: Machine, element: str, rows: int, result: str = "") -
 
             start = f.load(sums, f.add(f.mul(i, columns), q))
             total = f.reduce(whole, k, 1, start, total_type, rest)
-            place = f.add(c_at, f.mul(i, c_row), f.mul(f.add(j, q), c_column))
+            place = f.add(c_at, f.mul(i, c_row), f.mul(column, c_column))
             f.store_or_add(total, c, place, add)
     return f.function(dots_name(element, rows, result))
