@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.planner_cases.problems import CAPACITY, MINIMALLOC_SECONDS
 from benchmarks.planner_cases.shapes import COUNT, Shapes, bar
-from benchmarks.planner_cases.without import ALL_GREEDY, EJECTIONS, PASSES, Worse
+from benchmarks.planner_cases.without import ALL_GREEDY, EJECTIONS, Worse
 from hotdesk.planning import Plan
 
 NONE = "–"
@@ -38,8 +38,8 @@ WITHOUT_TITLE = "What each strategy is for"
 WITHOUT_COLUMNS = ("without", "problem", "arena with all", "arena without it", "larger by")
 WITHOUT_TEXT = f"""\
 The problem that suffers most, among traces, MiniMalloc's instances and random problems, where a strategy is left out: of the
-portfolio; for `dive` and `cp-sat` of `exact`, asked for MiniMalloc's capacity; for what is tried only where there is time, of
-{EJECTIONS:,} placements or {PASSES} passes behind the portfolio. `{ALL_GREEDY}` leaves out all greedy orders at once.
+portfolio; for `dive` and `cp-sat` of `exact`, asked for MiniMalloc's capacity; for `ejection`, which is tried only where there is
+time, of {EJECTIONS:,} placements behind the portfolio. `{ALL_GREEDY}` leaves out all greedy orders at once.
 """
 
 DEFINITIONS = """\

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from unittest.mock import patch
@@ -14,19 +14,17 @@ from hotdesk.planning.placement.deadline import NO_DEADLINE
 from hotdesk.planning.placement.decompose import solve_parts
 from hotdesk.planning.placement.ejection import EJECTION, eject
 from hotdesk.planning.placement.greedy import GREEDY_ORDERS
-from hotdesk.planning.placement.instance import ArenaLayout, Instance
-from hotdesk.planning.placement.search import search_whole
+from hotdesk.planning.placement.instance import MOST_LISTED, ArenaLayout, Instance
 from hotdesk.planning.placement.skyline import SKYLINE_ORDERS
 
 ALL_GREEDY = "greedy/…"
 SEARCH = "search"
-SEARCH_WHOLE = "search of dense problems"
+PASSES = "search, dense problems"
 PROVERS = {"dive": "cp-sat", "cp-sat": "dive"}
 """The exact searches, each with the other one, which is all there is without it."""
 
 EJECTIONS = 20_000
-PASSES = 4
-"""What the two strategies that start where there is time may spend here, in placements and in passes over all buffers."""
+"""Placements of the strategy that starts where there is time."""
 
 _RANDOM = tuple((count, seed) for count in (1_000, 3_000) for seed in range(2))
 
@@ -56,31 +54,29 @@ def worse_without(asked: Mapping[str, Problem]) -> Iterator[Worse]:
     """Every problem that is worse without one strategy, strategy by strategy.
 
     The quick ones are left out of the portfolio. The exact searches are asked for MiniMalloc's capacity, one without the other.
-    What only starts where there is time is given some work behind the portfolio: without it the layout stays as it is.
+    Ejection, which only starts where there is time, is given some work behind the portfolio: without it the layout stays as it is.
     """
     known = {name: plan(problem).arena for name, problem in asked.items()}
-    for strategy in (*SKYLINE_ORDERS, *GREEDY_ORDERS, ALL_GREEDY, SEARCH):
+    large = {name: problem for name, problem in asked.items() if len(problem.buffers) > MOST_LISTED}
+    for strategy in (*SKYLINE_ORDERS, *GREEDY_ORDERS, ALL_GREEDY):
         with _left_out(strategy):
-            yield from _rows(strategy, known, {name: _quick(problem, strategy) for name, problem in asked.items()})
+            yield from _rows(strategy, known, {name: plan(problem).arena for name, problem in asked.items()})
+    still = {name: plan(problem, effort=0).arena for name, problem in asked.items()}
+    for strategy, names in ((SEARCH, asked.keys() - large.keys()), (PASSES, large.keys())):
+        yield from _rows(strategy, {name: arena for name, arena in known.items() if name in names}, still)
     instances = {name: problem for name, problem in asked.items() if len(name) == 1}
     whole = {name: plan(problem, strategy="exact", capacity=CAPACITY).arena for name, problem in instances.items()}
     for strategy, other in PROVERS.items():
         alone = {name: plan(problem, strategy=other, capacity=CAPACITY).arena for name, problem in instances.items()}
         yield from _rows(strategy, whole, alone)
-    large = {name: problem for name, problem in asked.items() if len(problem.buffers) > max(c for c, _ in _RANDOM)}
-    for strategy, improve in ((EJECTION, _ejected), (SEARCH_WHOLE, _searched)):
-        better = {name: _improved(problem, improve) for name, problem in large.items()}
-        yield from _rows(strategy, better, {name: known[name] for name in large})
+    ejected = {name: _ejected(problem) for name, problem in large.items()}
+    yield from _rows(EJECTION, ejected, {name: known[name] for name in large})
 
 
 def _rows(strategy: str, known: Mapping[str, int], without: Mapping[str, int]) -> Iterator[Worse]:
     for name, arena in known.items():
         if without[name] > arena:
             yield Worse(strategy, name, arena, without[name])
-
-
-def _quick(problem: Problem, strategy: str) -> int:
-    return plan(problem, effort=0 if strategy == SEARCH else None).arena
 
 
 @contextmanager
@@ -92,20 +88,12 @@ def _left_out(strategy: str) -> Iterator[None]:
         yield
 
 
-def _improved(problem: Problem, improve: Callable[[Instance, ArenaLayout], ArenaLayout]) -> int:
+def _ejected(problem: Problem) -> int:
     """The arena of a problem whose layout by the portfolio is improved part by part."""
+    start = portfolio.STRATEGIES[portfolio.PORTFOLIO]
 
     def strategy(instance: Instance, request: portfolio.Request) -> ArenaLayout:
-        start = portfolio.STRATEGIES[portfolio.PORTFOLIO]
-        return solve_parts(instance, lambda part: improve(part, start(part, request)))
+        return solve_parts(instance, lambda part: eject(part, start(part, request), EJECTIONS, 0, NO_DEADLINE))
 
     with patch.dict(portfolio.STRATEGIES, {EJECTION: strategy}):
         return plan(problem, strategy=EJECTION).arena
-
-
-def _ejected(part: Instance, layout: ArenaLayout) -> ArenaLayout:
-    return eject(part, layout, EJECTIONS, 0, NO_DEADLINE)
-
-
-def _searched(part: Instance, layout: ArenaLayout) -> ArenaLayout:
-    return search_whole(part, layout, PASSES, 0, NO_DEADLINE) if part.is_dense else layout

@@ -35,7 +35,8 @@ DEFAULT_EFFORT = 100_000
 """Placements the search may make: a third of a second on hard problems, nothing where a heuristic meets the bound."""
 
 _GREEDY_WORK = 1_600_000_000
-"""Looks of one buffer at another that greedy placement may take, all orders together: some seconds, some 30 without `numba`."""
+"""Looks of one buffer at another that greedy placement may take, all orders together, and half of that again for what is placed
+anew: some seconds, some 45 without `numba`."""
 
 _ARRAY_WORK = 12_000_000_000
 """Steps that one skyline without lists of neighbours may read where there is no deadline: some seconds, two minutes without
@@ -111,19 +112,25 @@ def _layouts(instance: Instance, request: Request, found: Sequence[ArenaLayout])
 def _without_lists(instance: Instance, request: Request, found: Sequence[ArenaLayout]) -> Iterator[ArenaLayout]:
     """Skylines if they are done soon, greedy layouts, and where none of these is close to the floor, long skylines.
 
-    Without lists a skyline looks at a buffer again and again, which takes minutes where many live long.
+    What greedy placement found best is then placed again some times. Without lists a skyline looks at a buffer again and again,
+    which takes minutes where many live long.
     """
     yield from _array_layouts(instance, request, found, LOOK * _ARRAY_LOOKS * len(instance))
-    soon = bool(found)
+    soon, is_close = bool(found), False
     for layout in _greedy_layouts(instance, request, found):
         yield layout
-        if layout.arena <= instance.floor * _CLOSE:
-            return
-    if not soon:
+        is_close = layout.arena <= instance.floor * _CLOSE
+        if is_close:
+            break
+    if not soon and not is_close:
         work = _ARRAY_WORK if request.deadline.moment is None else None
         long = _array_layouts(instance, request, found, work)
         is_slow = len(instance) > _SLOW and request.deadline.moment is not None
         yield from islice(long, 1) if is_slow else long  # the time that is left is better spent than on others
+    passes = min(request.effort // len(instance), _greedy_passes(instance) // 2)
+    best = min(found, key=lambda layout: layout.arena, default=None)
+    if best is not None and best.strategy in GREEDY_ORDERS and passes > 0 and not request.is_thorough:
+        yield search_whole(instance, best, passes, request.seed, request.deadline)
 
 
 def _array_layouts(
@@ -139,11 +146,15 @@ def _array_layouts(
 
 
 def _greedy_layouts(instance: Instance, request: Request, found: Sequence[ArenaLayout]) -> Iterator[ArenaLayout]:
-    """As many orders as the work allows, each of which takes time in proportion to the square of the buffers."""
-    each = max(len(instance) ** 2 // 2, 1)
-    for name, order in list(GREEDY_ORDERS.items())[: _GREEDY_WORK // each]:
+    """As many orders as the work allows."""
+    for name, order in islice(GREEDY_ORDERS.items(), _greedy_passes(instance)):
         if layout := greedy_below(instance, order(instance), name, _ceiling(found), request.deadline):
             yield layout
+
+
+def _greedy_passes(instance: Instance) -> int:
+    """How often all buffers may be placed greedily, which takes time in proportion to their square."""
+    return _GREEDY_WORK // max(len(instance) ** 2 // 2, 1)
 
 
 def _ceiling(found: Sequence[ArenaLayout]) -> int | None:

@@ -309,6 +309,20 @@ def test_what_reached_too_high_goes_first_the_next_time(strategy: str) -> None:
     assert search_whole(instance, known, 40) == search_whole(instance, known, 40)
 
 
+def test_what_is_placed_greedily_is_placed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As often as the effort allows, and no more where the work for greedy orders is used up."""
+    monkeypatch.setattr(instances, "MOST_LISTED", 10)
+    monkeypatch.setattr(portfolio, "SKYLINE_ORDERS", {})
+    instance = crowded(60, 40)
+    quick = portfolio.STRATEGIES["portfolio"]
+    alone, again = (quick(instance, Request(0, effort, 0, NO_DEADLINE)) for effort in (0, 60 * 40))
+    assert alone.strategy in greedy.GREEDY_ORDERS
+    assert again.strategy == f"{alone.strategy}, again"
+    assert again.arena < alone.arena
+    monkeypatch.setattr(portfolio, "_GREEDY_WORK", 60**2 // 2)
+    assert quick(instance, Request(0, 60 * 40, 0, NO_DEADLINE)).strategy == "greedy/size"
+
+
 def test_buffers_may_be_plain_tuples() -> None:
     assert plan([("a", 0, 2, 3), ("b", 1, 3, 5, 1)]) == plan([Buffer("a", 0, 2, 3), Buffer("b", 1, 3, 5, 1)])
 
