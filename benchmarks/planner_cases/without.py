@@ -54,7 +54,7 @@ def worse_without(asked: Mapping[str, Problem]) -> Iterator[Worse]:
     """Every problem that is worse without one strategy, strategy by strategy.
 
     The quick ones are left out of the portfolio. The exact searches are asked for MiniMalloc's capacity, one without the other.
-    Ejection, which only starts where there is time, is given some work behind the portfolio: without it the layout stays as it is.
+    Ejection, which starts only where there is time, is given some work behind the portfolio: without it, that layout stays.
     """
     known = {name: plan(problem).arena for name, problem in asked.items()}
     large = {name: problem for name, problem in asked.items() if len(problem.buffers) > MOST_LISTED}
