@@ -279,6 +279,31 @@ def test_two_assertions_of_one_block() -> None:
         program(-1 - X, 5)
 
 
+def test_a_slice_of_one_element_with_a_step() -> None:
+    """All of what it is a slice of: a loop that changes it changes that."""
+    program = hotdesk.compile("""func.func @main(%x: tensor<3xi32>, %n: index) -> tensor<3xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %two = arith.constant 2 : i32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%t = %x) -> (tensor<3xi32>) {
+    %last = tensor.extract_slice %t[2] [1] [1] : tensor<3xi32> to tensor<1xi32>
+    %same = tensor.extract_slice %last[0] [1] [2] : tensor<1xi32> to tensor<1xi32>
+    %less = scf.for %j = %c0 to %n step %c1 iter_args(%s = %same) -> (tensor<1xi32>) {
+      %e = tensor.extract %s[%c0] : tensor<1xi32>
+      %d = arith.subi %e, %two : i32
+      %new = tensor.insert %d into %s[%c0] : tensor<1xi32>
+      scf.yield %new : tensor<1xi32>
+    }
+    %back = tensor.insert_slice %less into %last[0] [1] [2] : tensor<1xi32> into tensor<1xi32>
+    %all = tensor.insert_slice %back into %t[0] [1] [1] : tensor<1xi32> into tensor<3xi32>
+    scf.yield %all : tensor<3xi32>
+  }
+  return %r : tensor<3xi32>
+}
+""")
+    assert np.asarray(program(np.array([10, 20, 30], np.int32), 2)).tolist() == [26, 20, 30]
+
+
 def test_sizes_that_do_not_agree_in_a_loop_are_an_error() -> None:
     kind = "tensor<?xf32>"
     text = f"""func.func @main(%x: {kind}, %y: {kind}, %n: index) -> {kind} {{

@@ -25,11 +25,12 @@ def _strided(
     return ir.MemRefType.get(static_entries(sizes), kind.element_type, layout, kind.memory_space)
 
 
-def sliced_type(source: ir.Type, op: ir.Operation, result_shape: tuple[int | None, ...]) -> ir.MemRefType:
-    """The type of a slice of a memref, with the offsets, sizes and strides of an op on slices."""
-    offsets, sizes, steps = (
-        int_array(op.attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides")
-    )
+def sliced_type(
+    source: ir.Type, op: ir.Operation, result_shape: tuple[int | None, ...], steps: Sequence[int] | None = None
+) -> ir.MemRefType:
+    """The type of a slice of a memref, with the offsets, sizes and strides of an op on slices, or with other strides: `steps`."""
+    offsets, sizes = (int_array(op.attributes[name]) for name in ("static_offsets", "static_sizes"))
+    steps = int_array(op.attributes["static_strides"]) if steps is None else steps
     strides, offset = layout_of(source)
     total: int | None = offset
     for start, stride in zip(offsets, strides, strict=True):

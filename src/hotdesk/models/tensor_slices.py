@@ -6,7 +6,7 @@ An insertion that leaves nothing of its destination is its source; what only it 
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
+from hotdesk.ir.building import create, dynamic_dims, elementwise_copy, integers
 from hotdesk.ir.types import DYNAMIC, kept_dims, shape_of
 from hotdesk.ir.walking import int_array, segment_sizes
 from hotdesk.models.facts import Facts, Slice
@@ -21,15 +21,27 @@ def subview(
     result_shape: tuple[int | None, ...],
     before: ir.Operation | None = None,
 ) -> ir.Value:
-    """`memref.subview` of `source` with the offsets, sizes and strides of a tensor slice op, in front of it or of another op."""
-    counts = segment_sizes(op)[-3:]
-    result = sliced_type(source.type, op, result_shape)
+    """`memref.subview` of `source` with the offsets, sizes and strides of a tensor slice op, in front of it or of another op.
+
+    One element has no stride: with another one than that of `source`, all of it would look like a part.
+    """
+    sizes, strides = (int_array(op.attributes[f"static_{name}"]) for name in ("sizes", "strides"))
+    given = list(op.operands)[first_dynamic:]
+    varying = iter(given[len(given) - strides.count(DYNAMIC) :])
+    steps = [(step, next(varying) if step == DYNAMIC else None) for step in strides]
+    steps = [(1, None) if size == 1 else each for size, each in zip(sizes, steps, strict=True)]
+    kept = [value for _, value in steps if value is not None]
+    counts = segment_sizes(op)[-3:-1]
+    entries = [entry for entry, _ in steps]
     attributes = {
-        **{name: op.attributes[name] for name in ("static_offsets", "static_sizes", "static_strides")},
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, *counts]),
+        **{name: op.attributes[name] for name in ("static_offsets", "static_sizes")},
+        "static_strides": integers(entries),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, *counts, len(kept)]),
     }
-    operands = [source, *list(op.operands)[first_dynamic:]]
-    return create("memref.subview", operands, [result], attributes, before=before or op).results[0]
+    result = sliced_type(source.type, op, result_shape, entries)
+    return create(
+        "memref.subview", [source, *given[: sum(counts)], *kept], [result], attributes, before=before or op
+    ).results[0]
 
 
 def slice_of(op: ir.Operation, container: int, source: int | None = None) -> Slice:

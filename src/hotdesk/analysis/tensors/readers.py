@@ -225,7 +225,8 @@ class Readers:
         )
         shape = self._function.values[op.operands[part.container]].shape
         whole = all(dim == (0, size, 1) for dim, size in zip(box.dims, shape, strict=True))
-        return WHOLE if whole and len(part.kept) == len(shape) else box
+        stepping = any(n != 1 != step for n, step in zip(part.sizes, part.strides, strict=True))  # in its type at least
+        return WHOLE if whole and not stepping and len(part.kept) == len(shape) else box
 
     def _reads(self, op: OpRecord, passed: list[tuple[int, int]]) -> None:
         part = op.facts.part
