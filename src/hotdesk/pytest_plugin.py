@@ -26,12 +26,16 @@ _USAGE = (
 )
 
 
+_MADE = pytest.StashKey["list[tuple[Program, tuple[Any, ...], dict[str, Any]]]"]()
+"""What a test has compiled with the fixture."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _USAGE)
 
 
 @pytest.fixture
-def hotdesk_compile(request: pytest.FixtureRequest) -> Generator[Callable[..., Program]]:
+def hotdesk_compile(request: pytest.FixtureRequest) -> Callable[..., Program]:
     """`hotdesk.compile`; when the test has passed, each program is held to the mark `hotdesk_peak`.
 
     A program with sizes that vary is held to it for the example arguments.
@@ -39,16 +43,24 @@ def hotdesk_compile(request: pytest.FixtureRequest) -> Generator[Callable[..., P
     from hotdesk.api import compile
 
     made: list[tuple[Program, tuple[Any, ...], dict[str, Any]]] = []
+    request.node.stash[_MADE] = made
 
     def compiling(model: Any, args: tuple[Any, ...] = (), kwargs: Any = None, **options: Any) -> Program:
         program = compile(model, args, kwargs, **options)
         made.append((program, args, dict(kwargs or {})))
         return program
 
-    yield compiling
-    mark = request.node.get_closest_marker(_MARK)
-    if mark is not None:
-        _hold(mark, made, request.path.parent)
+    return compiling
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Holds what the test compiled to its mark when it has passed, as a part of the test: so it fails."""
+    result = yield
+    mark = item.get_closest_marker(_MARK)
+    if mark is not None and _MADE in item.stash:
+        _hold(mark, item.stash[_MADE], item.path.parent)
+    return result
 
 
 def _hold(mark: pytest.Mark, made: list[tuple[Program, tuple[Any, ...], dict[str, Any]]], folder: Path) -> None:
