@@ -185,6 +185,16 @@ def test_what_is_no_number_is_sorted_last() -> None:
         torch.testing.assert_close(found, expected, equal_nan=True)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [lambda x, y: torch.masked_select(x, y), lambda x, _: nn.functional.multilabel_margin_loss(x, torch.tensor(0))],
+)
+def test_scalars_as_one_element(model: Any) -> None:
+    x = torch.tensor(2.0)
+    for mask in (torch.tensor(True), torch.tensor(False)):
+        torch.testing.assert_close(hotdesk.compile(model, (x, mask))(x, mask), model(x, mask))
+
+
 @pytest.mark.parametrize("shape", [(4,), (3, 4)])
 def test_labels_behind_the_first_minus_one_do_not_count(shape: tuple[int, ...]) -> None:
     x, target = torch.rand(shape), torch.tensor([[3, -1, 0, 2], [-1, 0, 0, 0], [0, 1, 2, 3]])[: len(shape) * 2 - 1]

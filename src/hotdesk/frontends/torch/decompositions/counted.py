@@ -150,6 +150,8 @@ COUNTED: dict[Any, Callable[..., Any]] = {
 def _masked_select(x: Tensor, mask: Tensor) -> Tensor:
     """Of what both are broadcast to: PyTorch takes the number of elements of `x` for a limit."""
     shape = torch.broadcast_shapes(x.shape, mask.shape)
+    if not shape:  # a scalar is selected, or not, as a tensor of one element
+        return torch.masked_select(x.reshape(1), mask.reshape(1))
     return torch.masked_select(x.expand(shape), mask)
 
 

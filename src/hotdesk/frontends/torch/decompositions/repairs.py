@@ -242,8 +242,8 @@ def _kth_value(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple
 
 
 def _multilabel_margin_loss(x: Tensor, target: Tensor, reduction: int) -> tuple[Tensor, Tensor]:
-    """The loss, and which labels are targets. Of x: classes, or batch by classes."""
-    count = x.shape[-1]
+    """The loss, and which labels are targets. Of x: one class, classes, or batch by classes."""
+    count = x.shape[-1] if x.dim() else 1
     rows, labels = x.reshape(-1, count), target.reshape(-1, count)
     places = torch.arange(count)
     valid = places < torch.where(labels == -1, places, count).amin(-1, keepdim=True)
