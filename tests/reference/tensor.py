@@ -1,4 +1,4 @@
-"""`tensor`, `bufferization` on tensors, and shapes."""
+"""`tensor`, `bufferization` on tensors, shapes, and scatters of `tm_tensor`."""
 
 from __future__ import annotations
 
@@ -163,6 +163,19 @@ def _scatter(machine: Interpreter, op: Operation, operands: list[Any], values: V
     return [result]
 
 
+def _scatter_rows(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    """`tm_tensor.scatter`: each row of updates, element by element, into where its row of indices says, by the op's region."""
+    updates, indices, into = operands
+    result = into.copy()
+    dims = integers(op.attributes["dimension_map"])
+    for window, part in zip(_windows(into.shape, indices, dims), updates, strict=True):
+        old: Any = result[window]
+        pairs = zip(part.reshape(-1), old.reshape(-1), strict=True)
+        new: Any = np.array([machine.yielded(op.regions[0], pair, values)[0] for pair in pairs], old.dtype)
+        result[window] = new.reshape(old.shape)
+    return [result]
+
+
 def _windows(shape: Sequence[int], indices: Any, dims: Sequence[int]) -> list[tuple[slice, ...]]:
     """The part of a tensor that each row of indices names: one element of the dims, all of the others."""
     rows = indices.reshape(-1, len(dims))
@@ -196,6 +209,7 @@ MEANINGS: dict[str, Meaning] = {
     "tensor.pad": _pad,
     "tensor.gather": _gather,
     "tensor.scatter": _scatter,
+    "tm_tensor.scatter": _scatter_rows,
     "shape.shape_of": _shape_of,
     "ub.poison": _poison,
     "bufferization.alloc_tensor": _alloc_tensor,

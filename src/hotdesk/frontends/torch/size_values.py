@@ -185,7 +185,17 @@ class SizeValues:
             return self._remainder(*size.args)
         if isinstance(size, sympy.Max | sympy.Min):
             return self._folded("arith.maxsi" if isinstance(size, sympy.Max) else "arith.minsi", size.args)
+        if isinstance(size, sympy.Piecewise):
+            return self._one_of(size)
         raise self._unknown(size)
+
+    def _one_of(self, cases: sympy.Piecewise) -> ir.Value:
+        """The first value whose condition holds; that of the last case is taken to hold."""
+        *earlier, (found, _) = cast(Any, cases).args
+        made = self.of(found)
+        for value, condition in reversed(earlier):
+            made = self._made_of("arith.select", [self._holds(condition), self.of(value), made])
+        return made
 
     def _remainder(self, dividend: Any, divisor: Any) -> ir.Value:
         """What a quotient that is rounded down leaves: it has the sign of the divisor."""
