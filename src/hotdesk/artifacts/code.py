@@ -66,7 +66,7 @@ CALLED = frozenset(
         *(name + suffix for name in _MATHEMATICS for suffix in ("", "f")),
         *("memcpy", "memmove", "memset", "memcmp", "bcmp", "posix_memalign", "free"),
         *("pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_signal"),
-        *("pthread_cond_broadcast", "clock_gettime", "sched_getcpu", "sched_getaffinity", "sched_setaffinity"),
+        *("pthread_cond_broadcast", "clock_gettime", "sched_getcpu", "sched_setaffinity"),
     )
 )
 """The functions of the C library that code may call."""

@@ -9,8 +9,9 @@ caller takes jobs like any worker, so that work is done even when no other threa
 work, another runs its own alone. Nothing is allocated. Who waits, for work or for the last job, looks for it for `SPIN`
 nanoseconds before it sleeps: waking a thread takes longer than most kernels that come between two that are shared.
 
-A thread that slept is woken on another processor core than the caller's: its affinity leaves that one out. Schedulers prefer it
-where all others look busy, as idle ones of a virtual machine do, and the thread would come when the work is done.
+A thread that slept is woken on another processor core than the caller's: its affinity leaves that one out, where enough others
+are left for all threads of the pool. Schedulers prefer it where all others look busy, as idle ones of a virtual machine do, and
+the thread would come when the work is done.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from hotdesk.kernels.scratch import SCRATCH, SCRATCH_BYTES, SLOTS_AT
 SPIN = 50_000
 WORKERS_AT = SLOTS_AT + SCRATCH_BYTES
 """Where in a pool the system's numbers of its threads lie, up to the first 0."""
-POOL_BYTES = WORKERS_AT + 8 * MOST_THREADS
+HOME_AT, CPUS = WORKERS_AT + 8 * MOST_THREADS, 1024
+"""Where in a pool a bit says of each core whether its threads may run there at all, and of how many: the C library's usual."""
+POOL_BYTES = HOME_AT + CPUS // 8
 LOCK, WORK, DONE = 0, 64, 128
 """Where in a pool the mutex and the two conditions lie; each has 64 bytes, enough for those of any C library."""
 
@@ -50,25 +53,24 @@ def _fields(*names: str) -> str:
     return "\n".join(_field(name) for name in names)
 
 
-_CPUS = 1024  # that an affinity of the C library's usual size has room for
 _APART = f"""
 llvm.func @sched_getcpu() -> i32
-llvm.func @sched_getaffinity(i32, i64, !llvm.ptr) -> i32
 llvm.func @sched_setaffinity(i32, i64, !llvm.ptr) -> i32
 
-// Has the threads of the pool leave out the core of the caller, of those that the caller may run on; the lock is held.
+// Has the threads of the pool leave out the core of the caller, if as many others are left; the lock is held.
 llvm.func internal @hotdesk_apart(%pool: !llvm.ptr) {{
   %zero = llvm.mlir.constant(0 : i64) : i64
   %one = llvm.mlir.constant(1 : i64) : i64
   %six = llvm.mlir.constant(6 : i64) : i64
-  %all_bits = llvm.mlir.constant(-1 : i64) : i64
   %low_bits = llvm.mlir.constant(63 : i64) : i64
-  %cpus = llvm.mlir.constant({_CPUS} : i64) : i64
-  %words = llvm.mlir.constant({_CPUS // 64} : i64) : i64
-  %bytes = llvm.mlir.constant({_CPUS // 8} : i64) : i64
+  %all_bits = llvm.mlir.constant(-1 : i64) : i64
+  %cpus = llvm.mlir.constant({CPUS} : i64) : i64
+  %words = llvm.mlir.constant({CPUS // 64} : i64) : i64
+  %bytes = llvm.mlir.constant({CPUS // 8} : i64) : i64
   %most = llvm.mlir.constant({MOST_THREADS} : i64) : i64
-  %self = llvm.mlir.constant(0 : i32) : i32
-  %mask = llvm.alloca %words x i64 {{alignment = 8 : i64}} : (i64) -> !llvm.ptr
+  %rest = llvm.alloca %words x i64 {{alignment = 8 : i64}} : (i64) -> !llvm.ptr
+  %home = llvm.getelementptr %pool[{HOME_AT}] : (!llvm.ptr) -> !llvm.ptr, i8
+  %workers = llvm.getelementptr %pool[{WORKERS_AT}] : (!llvm.ptr) -> !llvm.ptr, i8
 {_field("left_out", "i64")}
   %here = llvm.call @sched_getcpu() : () -> i32
   %cpu = llvm.sext %here : i32 to i64
@@ -77,46 +79,48 @@ llvm.func internal @hotdesk_apart(%pool: !llvm.ptr) {{
   %known = llvm.icmp "ult" %cpu, %cpus : i64
   %no = llvm.mlir.constant(false) : i1
   %new = llvm.select %done, %no, %known : i1, i1
-  llvm.cond_br %new, ^read, ^end
-^read:
-  %failed = llvm.call @sched_getaffinity(%self, %bytes, %mask) : (i32, i64, !llvm.ptr) -> i32
-  %good = llvm.icmp "eq" %failed, %self : i32
-  llvm.cond_br %good, ^leave_out, ^end
-^leave_out:
+  llvm.cond_br %new, ^begin, ^end
+^begin:
+  llvm.store %number, %a_left_out : i64, !llvm.ptr
   %word = llvm.lshr %cpu, %six : i64
   %place = llvm.and %cpu, %low_bits : i64
   %bit = llvm.shl %one, %place : i64
   %others = llvm.xor %bit, %all_bits : i64
-  %a_word = llvm.getelementptr %mask[%word] : (!llvm.ptr, i64) -> !llvm.ptr, i64
-  %before = llvm.load %a_word : !llvm.ptr -> i64
-  %after = llvm.and %before, %others : i64
-  llvm.store %after, %a_word : i64, !llvm.ptr
-  llvm.br ^any(%zero, %zero : i64, i64)
-^any(%i: i64, %bits: i64):
+  llvm.br ^copy(%zero, %zero : i64, i64)
+^copy(%i: i64, %cores: i64):
   %unread = llvm.icmp "slt" %i, %words : i64
-  llvm.cond_br %unread, ^one_word, ^decide
+  llvm.cond_br %unread, ^one_word, ^count(%zero : i64)
 ^one_word:
-  %a_next = llvm.getelementptr %mask[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
-  %more = llvm.load %a_next : !llvm.ptr -> i64
-  %joined = llvm.or %bits, %more : i64
+  %a_home = llvm.getelementptr %home[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %a_rest = llvm.getelementptr %rest[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %whole = llvm.load %a_home : !llvm.ptr -> i64
+  %is_callers = llvm.icmp "eq" %i, %word : i64
+  %kept = llvm.select %is_callers, %others, %all_bits : i1, i64
+  %left = llvm.and %whole, %kept : i64
+  llvm.store %left, %a_rest : i64, !llvm.ptr
+  %in_word = llvm.intr.ctpop(%left) : (i64) -> i64
+  %more = llvm.add %cores, %in_word : i64
   %i1 = llvm.add %i, %one : i64
-  llvm.br ^any(%i1, %joined : i64, i64)
+  llvm.br ^copy(%i1, %more : i64, i64)
+^count(%n: i64):
+  %in_table = llvm.icmp "slt" %n, %most : i64
+  llvm.cond_br %in_table, ^one_worker, ^decide
+^one_worker:
+  %a_number = llvm.getelementptr %workers[%n] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %its_number = llvm.load %a_number : !llvm.ptr -> i64
+  %is_worker = llvm.icmp "ne" %its_number, %zero : i64
+  %n1 = llvm.add %n, %one : i64
+  llvm.cond_br %is_worker, ^count(%n1 : i64), ^decide
 ^decide:
-  %some = llvm.icmp "ne" %bits, %zero : i64
-  llvm.cond_br %some, ^set, ^end
-^set:
-  llvm.store %number, %a_left_out : i64, !llvm.ptr
-  %workers = llvm.getelementptr %pool[{WORKERS_AT}] : (!llvm.ptr) -> !llvm.ptr, i8
+  %enough = llvm.icmp "sge" %cores, %n : i64
+  %mask = llvm.select %enough, %rest, %home : i1, !llvm.ptr
   llvm.br ^each(%zero : i64)
 ^each(%j: i64):
-  %inside = llvm.icmp "slt" %j, %most : i64
-  llvm.cond_br %inside, ^look, ^end
-^look:
+  %inside = llvm.icmp "slt" %j, %n : i64
+  llvm.cond_br %inside, ^move, ^end
+^move:
   %a_worker = llvm.getelementptr %workers[%j] : (!llvm.ptr, i64) -> !llvm.ptr, i64
   %worker = llvm.load %a_worker : !llvm.ptr -> i64
-  %there = llvm.icmp "ne" %worker, %zero : i64
-  llvm.cond_br %there, ^move, ^end
-^move:
   %thread = llvm.trunc %worker : i64 to i32
   %moved = llvm.call @sched_setaffinity(%thread, %bytes, %mask) : (i32, i64, !llvm.ptr) -> i32
   %j1 = llvm.add %j, %one : i64

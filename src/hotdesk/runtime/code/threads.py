@@ -13,7 +13,19 @@ from zlib import crc32
 from hotdesk.errors import OptionError
 from hotdesk.kernels.jobs import MOST_THREADS
 from hotdesk.kernels.scratch import HELD_AT, SCRATCH_BYTES, SLOTS_AT, TAKEN
-from hotdesk.kernels.sharing import DONE, LEFT_OUT_AT, LOCK, POOL_BYTES, SHARING, USE_POOL, WORK, WORKER, WORKERS_AT
+from hotdesk.kernels.sharing import (
+    CPUS,
+    DONE,
+    HOME_AT,
+    LEFT_OUT_AT,
+    LOCK,
+    POOL_BYTES,
+    SHARING,
+    USE_POOL,
+    WORK,
+    WORKER,
+    WORKERS_AT,
+)
 
 _VARIABLES = ("HOTDESK_NUM_THREADS", "OMP_NUM_THREADS")
 
@@ -56,10 +68,18 @@ class ThreadPool:
         """Has work shared among so many threads from now on; those that are too many sleep."""
         for machine in self._served:
             machine.call(USE_POOL, self.address, threads)
+        if not self._started:
+            self._stay_at_home()
         while self._started < threads - 1:
             name = f"hotdesk-{self._started + 1}"
             threading.Thread(target=self._work, args=(self._started,), name=name, daemon=True).start()
             self._started += 1
+
+    def _stay_at_home(self) -> None:
+        """Says on which cores threads that start now may run."""
+        cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
+        bits = sum(1 << core for core in cores if core < CPUS)
+        ctypes.memmove(self.address + HOME_AT, bits.to_bytes(CPUS // 8, "little"), CPUS // 8)
 
     def _work(self, number: int) -> None:
         """A thread of the pool: says its number to the system, then takes jobs for ever."""

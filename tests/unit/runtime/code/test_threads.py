@@ -176,34 +176,42 @@ def test_two_that_share_at_once_neither_wait_for_ever_nor_take_each_others_jobs(
 
 
 @pytest.mark.skipif(sys.platform != "linux" or core_count() < 2, reason="affinities of several cores")
-def test_threads_that_slept_leave_out_the_core_of_the_caller() -> None:
+def test_threads_that_slept_leave_out_the_core_of_the_caller_if_enough_are_left() -> None:
     """Where schedulers take idle cores of a virtual machine for busy, they would wake them on it."""
     with make_context():
         machine = CompiledCode(ir.Module.parse(JOBS), [])
-    pool = ThreadPool()
-    pool.serve(machine, 3)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object((pool, machine)))
-    left_out = ctypes.c_int64.from_address(pool.address + LEFT_OUT_AT)
-    workers = (ctypes.c_int64 * 3).from_address(pool.address + WORKERS_AT)
-    asleep = ctypes.c_int64.from_address(pool.address + ASLEEP_AT)
-
-    def share() -> None:
-        end = time.monotonic() + 60
-        while asleep.value < 2 and time.monotonic() < end:
-            time.sleep(0.001)
-        done = np.zeros(3, np.int64)
-        machine.call("share", done.ctypes.data, 3)
-
-    def share_on_one_core() -> None:
-        os.sched_setaffinity(0, {min(allowed)})  # of this thread
-        share()
-
     allowed = os.sched_getaffinity(0)
-    one = threading.Thread(target=share_on_one_core)
+    few, many = (_SleepingPool(machine, threads) for threads in (2, len(allowed) + 1))
+    one = threading.Thread(target=lambda: (os.sched_setaffinity(0, {min(allowed)}), few.share(), many.share()))
     one.start()
     one.join()
-    assert [os.sched_getaffinity(each) for each in workers[:2]] == [allowed] * 2
-    share()
-    assert left_out.value - 1 in allowed
-    assert [os.sched_getaffinity(each) for each in workers[:2]] == [allowed - {left_out.value - 1}] * 2
-    assert workers[2] == 0
+    assert few.affinities() == [allowed - {min(allowed)}]
+    assert many.affinities() == [allowed] * len(allowed)
+    few.share()
+    assert few.left_out.value - 1 in allowed
+    assert few.affinities() == [allowed - {few.left_out.value - 1}]
+
+
+class _SleepingPool:
+    """A pool whose threads sleep whenever work is shared out."""
+
+    def __init__(self, machine: CompiledCode, threads: int) -> None:
+        self._machine, self._threads = machine, threads
+        self._pool = ThreadPool()
+        self._pool.serve(machine, threads)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object((self._pool, machine)))
+        self.left_out = ctypes.c_int64.from_address(self._pool.address + LEFT_OUT_AT)
+        self._workers = (ctypes.c_int64 * (threads - 1)).from_address(self._pool.address + WORKERS_AT)
+        self._asleep = ctypes.c_int64.from_address(self._pool.address + ASLEEP_AT)
+
+    def share(self) -> None:
+        self._pool.serve(self._machine, self._threads)
+        end = time.monotonic() + 60
+        while self._asleep.value < self._threads - 1 and time.monotonic() < end:
+            time.sleep(0.001)
+        done = np.zeros(3, np.int64)
+        self._machine.call("share", done.ctypes.data, 3)
+        assert done.all()
+
+    def affinities(self) -> list[set[int]]:
+        return [os.sched_getaffinity(each) for each in self._workers]
