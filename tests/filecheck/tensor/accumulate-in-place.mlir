@@ -99,3 +99,32 @@ func.func @before(%x: tensor<8x4xf32>, %a: tensor<5x8xf32>, %b: tensor<5x4xf32>)
   } -> tensor<8x4xf32>
   return %o, %r : tensor<8x4xf32>, tensor<8x4xf32>
 }
+
+// -----
+
+#same = affine_map<(i, j) -> (i, j)>
+
+// Sizes that are open are read from what the sum writes over, which is made behind the first product and in front of the second.
+// CHECK-LABEL: func.func @open(
+// CHECK:         [[P:%.*]] = "hotdesk.contract"({{.*}}accumulate = false
+// CHECK:         [[S:%.*]] = linalg.generic {{.*}} ins({{%.*}}, [[P]] :
+// CHECK:         [[R:%.*]] = "hotdesk.contract"({{.*}}, [[S]]) {accumulate = true
+// CHECK:         return [[R]]
+func.func @open(%m: tensor<?x4xf32> {hotdesk.donated}, %a: tensor<5x?xf32>, %b: tensor<5x4xf32>, %n: index) -> tensor<?x4xf32> {
+  %d = arith.constant 0.9 : f32
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %p = "hotdesk.contract"(%a, %b, %e) {accumulate = false, equation = "km,kn->mn"}
+      : (tensor<5x?xf32>, tensor<5x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %f = tensor.empty(%n) : tensor<?x4xf32>
+  %q = "hotdesk.contract"(%a, %b, %e) {accumulate = false, equation = "km,kn->mn"}
+      : (tensor<5x?xf32>, tensor<5x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %r = linalg.generic {indexing_maps = [#same, #same, #same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%m, %p, %q : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>) outs(%f : tensor<?x4xf32>) {
+  ^bb0(%x: f32, %y: f32, %w: f32, %o: f32):
+    %kept = arith.mulf %x, %d : f32
+    %some = arith.addf %kept, %y : f32
+    %sum = arith.addf %some, %w : f32
+    linalg.yield %sum : f32
+  } -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}

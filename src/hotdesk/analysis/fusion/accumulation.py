@@ -9,8 +9,9 @@
    operand as it is, read once, at the place where the result is written.
 3. That operand has the type of the sum, is made in the same block, and the sum alone reads it. It is a `hotdesk.contract` or a
    `hotdesk.conv` that does not read its destination, or a `tm_tensor.scatter` that adds to zeros: an accumulator.
-4. What the other terms are made of stands in front of it. Several accumulators add up into one another, in their order; one that
-   stands before what other terms are made of is such a term itself.
+4. What the other terms are made of stands in front of it; so does what the sum writes over, where its sizes are read from that.
+   Several accumulators add up into one another, in their order; one that stands before what other terms are made of is such a
+   term itself.
 5. Nothing from the first of them to the sum works on memory or is unknown (`analysis.order.schedules`).
 6. It saves memory: there are no other terms, or they can be computed where one of their operands lies, which dies at the sum; or
    there are several accumulators.
@@ -28,7 +29,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.order.schedules import is_pure
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.analysis.tensors.fills import fill_value
-from hotdesk.ir.types import element_of
+from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import captured_operands, flag_of
 from hotdesk.models.generics import Generic, read_generic
 
@@ -141,8 +142,10 @@ def _adds(scatter: ir.Operation) -> bool:
 
 
 def _made_at(line: StraightLine, total: Generic, leaving_out: Collection[int]) -> int:
-    """The last operation of the block that makes something for the other terms; -1 if all of it is there."""
+    """The last operation of the block that makes something for the other terms, or their sizes; -1 if all of it is there."""
     used = [value for i, value in enumerate(total.op.operands[: total.inputs]) if i not in leaving_out]
+    if None in shape_of(total.op.results[0].type):
+        used.append(total.op.operands[total.inputs])
     used += [value for _, _, value in captured_operands(total.op)]
     return max((line.makers[value] for value in used if value in line.makers), default=-1)
 
