@@ -1,5 +1,5 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-accumulate-in-place="least-bytes=1" | FileCheck %s
-// RUN: %hotdesk-opt %s --split-input-file --hotdesk-accumulate-in-place="least-bytes=1000" | FileCheck %s --check-prefix=SMALL
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-accumulate-in-place="least-bytes=1000 assumed-size=8" | FileCheck %s --check-prefix=SMALL
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-accumulate-in-place="least-bytes=1" --print-decisions 2>&1 | FileCheck %s --check-prefix=WHY
 // WHY: result of hotdesk.contract and tm_tensor.scatter: in place: added-where-it-lies, 288 bytes
 // WHY: result of hotdesk.contract and tm_tensor.scatter: in place: added-where-it-lies, 144 bytes
