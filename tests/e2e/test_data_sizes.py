@@ -213,9 +213,16 @@ def at_least_three(n: torch.Tensor) -> torch.Tensor:
     return n + 1
 
 
+def first_two(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+    number = n.item()
+    torch._check(number == 2)
+    return x[:number] * number
+
+
 @pytest.mark.parametrize(
     ("function", "good", "bad"),
     [
+        (first_two, (random(3, 4), torch.tensor(2)), (random(3, 4), torch.tensor(3))),
         (at_least_three, (torch.tensor(3),), (torch.tensor(2),)),
         (counted_tokens, (torch.tensor([3, 1, 3]), random(2, 4)), (torch.tensor([3, 1, 1]), random(2, 4))),
     ],

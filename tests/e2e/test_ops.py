@@ -119,6 +119,29 @@ def test_numbers_have_the_type_of_the_tensor_they_meet(dtype: torch.dtype) -> No
         assert torch.equal(found, expected)
 
 
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int8, torch.int32])
+def test_integers_are_compared_with_what_is_left_of_a_number_in_their_type(dtype: torch.dtype) -> None:
+    x = torch.tensor([0, 1, 2, 44, 255, -1]).to(dtype)
+    compared = (torch.eq, torch.ne, torch.gt, torch.ge, torch.lt, torch.le)
+
+    def model(x: Tensor) -> list[Tensor]:
+        return [op(x, number) for op in compared for number in (-1, 2, 300, 1 << 31, 1 << 40)]
+
+    for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
+        assert torch.equal(found, expected)
+
+
+def test_running_products_have_the_type_asked_for() -> None:
+    x = torch.tensor([7, 100, 127, 3], dtype=torch.int32)
+
+    def model(x: Tensor) -> list[Tensor]:
+        return [x.cumprod(0, dtype=dtype) for dtype in (torch.int8, torch.int32, torch.int64, torch.float32)]
+
+    for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
+        assert found.dtype == expected.dtype
+        assert torch.equal(found, expected)
+
+
 @pytest.mark.parametrize("dtype", [torch.int8, torch.int32, torch.int64])
 def test_whole_numbers_are_negated_as_such(dtype: torch.dtype) -> None:
     limits = torch.iinfo(dtype)

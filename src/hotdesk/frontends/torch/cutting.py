@@ -23,7 +23,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, cast
 
+import sympy
 import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.torch.carried import carrier
@@ -117,6 +119,8 @@ def cut(
                 last = list(stand_ins.values())[-1]
                 values = {place: _result(node, place) for place in places}
                 numbers = {place: expression_of(each) for place, each in values.items() if _is_number(each)}
+                if (demanded := settled_number(node)) is not None:
+                    numbers = dict.fromkeys(numbers, demanded.args[0])
                 cuts.append(CutOp(made, {place: _sizes(each) for place, each in values.items()}, numbers))
                 read += made.inputs
         elif node.op == "output":
@@ -173,6 +177,18 @@ def _is_number(value: Any) -> bool:
 def expression_of(number: Any) -> Any:
     """A number of PyTorch's that varies as an expression."""
     return plain(number.node.expr)
+
+
+def settled_number(node: torch.fx.Node) -> Any:
+    """What PyTorch takes for granted of a number that an op reads from a tensor, as an equation: `torch._check(n == 5)` makes it
+    write 5 for the number everywhere, in the check itself too. None if it takes nothing for granted."""
+    number: Any = node.meta.get("val")
+    if node.target is not torch.ops.aten._local_scalar_dense.default or not isinstance(number, torch.SymInt):
+        return None
+    symbol = number.node._expr  # as it was read
+    if free_unbacked_symbols(number) or not symbol.is_Symbol:
+        return None
+    return sympy.Eq(plain(symbol), expression_of(number), evaluate=False)
 
 
 def _sizes(value: Any) -> tuple[Any, ...]:

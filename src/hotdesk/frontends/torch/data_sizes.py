@@ -32,7 +32,14 @@ from torch.utils import _pytree as pytree
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.torch.carried import carrier, restored
-from hotdesk.frontends.torch.cutting import CutSite, Maker, Replacement, expression_of, shape_expressions
+from hotdesk.frontends.torch.cutting import (
+    CutSite,
+    Maker,
+    Replacement,
+    expression_of,
+    settled_number,
+    shape_expressions,
+)
 from hotdesk.frontends.torch.decompositions.counted import MASKS
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, store, tensor_at
 from hotdesk.frontends.torch.lines import node_line
@@ -48,6 +55,8 @@ _NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 def defined_symbols(node: torch.fx.Node) -> set[Any]:
     """The sizes and numbers that a node is the first to have: those of its results that none of its inputs has."""
+    if (demanded := settled_number(node)) is not None:
+        return {demanded.args[0]}
     return _symbols(node.meta.get("val")) - _symbols([each.meta.get("val") for each in node.all_input_nodes])
 
 
@@ -574,7 +583,8 @@ def _delivery(node: torch.fx.Node, number: int, calls: list[ForeignCall]) -> For
 
 def take_size_checks(graph: torch.fx.Graph) -> tuple[Check, ...]:
     """Takes the checks of numbers that are known only when the program runs out of a graph."""
-    found: list[Check] = []
+    settled = ((settled_number(node), node) for node in graph.nodes)
+    found = [Check(relation, node_line(node)) for relation, node in settled if relation is not None]
     for node in list(graph.nodes):
         if node.target is aten._assert_scalar.default:
             given = node.args[0]

@@ -155,7 +155,8 @@ def _on_vector(op: Callable[..., Tensor], dim: Any) -> Callable[..., Tensor]:
 
 
 def _cumprod(x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
-    return NotImplemented if dtype is None else aten.cumprod(x.to(dtype), dim)
+    """Products of integers are of 64 bits: cut off, they are those of narrower ones."""
+    return NotImplemented if dtype is None else aten.cumprod(x.to(dtype), dim).to(dtype)
 
 
 def _running(x: Tensor, dim: int, combine: Callable[..., tuple[Tensor, ...]], *more: Tensor) -> tuple[Tensor, ...]:

@@ -66,7 +66,7 @@ def _compare(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
         if not isinstance(number, int | float):
             return NotImplemented
         wide = torch.result_type(x, number)
-        if not wide.is_floating_point:
+        if wide.is_complex or (wide == torch.uint8 and number < 0):  # PyTorch's own are as they are lowered
             return NotImplemented
         rounded = _rounded(number, wide)
         if x.dtype == wide and (rounded == number or math.isnan(number)):
@@ -77,8 +77,12 @@ def _compare(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _rounded(number: float, dtype: torch.dtype) -> float:
+    """A number in a type: the nearest float, or what is left of an integer that has too many bits."""
+    if not dtype.is_floating_point and not -(1 << 63) <= number < 1 << 63:
+        return number
+    widest = torch.float64 if dtype.is_floating_point else torch.int64
     with _disable_current_modes():
-        return torch.tensor(number, dtype=torch.float64, device="cpu").to(dtype).item()
+        return torch.tensor(number, dtype=widest, device="cpu").to(dtype).item()
 
 
 def _threshold(x: Tensor, limit: float, value: float) -> Tensor:
