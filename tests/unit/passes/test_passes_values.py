@@ -36,6 +36,7 @@ NOT_RUN = {
     "contracted": "it is on memrefs",
     "in_another_block": "it has branches",
     "one_of_two": "it has scalar arguments",
+    "open": "it has scalar arguments",
     "typed": "its shape comes with the call",
     "filled": "it has scalar arguments",
     "unknown": "it has an op of no dialect",
