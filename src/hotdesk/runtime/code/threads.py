@@ -69,14 +69,14 @@ class ThreadPool:
         for machine in self._served:
             machine.call(USE_POOL, self.address, threads)
         if not self._started:
-            self._stay_at_home()
+            self._note_home_cores()
         while self._started < threads - 1:
             name = f"hotdesk-{self._started + 1}"
             threading.Thread(target=self._work, args=(self._started,), name=name, daemon=True).start()
             self._started += 1
 
-    def _stay_at_home(self) -> None:
-        """Says on which cores threads that start now may run."""
+    def _note_home_cores(self) -> None:
+        """Notes in the pool on which cores the threads that start now may run: they inherit that from this one."""
         cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
         bits = sum(1 << core for core in cores if core < CPUS)
         ctypes.memmove(self.address + HOME_AT, bits.to_bytes(CPUS // 8, "little"), CPUS // 8)
