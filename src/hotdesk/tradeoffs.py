@@ -14,6 +14,7 @@ from hotdesk.api import Options, captured, ways
 from hotdesk.beside import OTHERS, Other, other, require_others
 from hotdesk.donation import Donate, donating
 from hotdesk.errors import OptionError
+from hotdesk.explain import symbols_of
 from hotdesk.frontends.mlir.reading import is_given
 from hotdesk.frontends.onnx.reading import is_onnx
 from hotdesk.planning.problem.numbers import parse_bytes
@@ -109,7 +110,18 @@ def tradeoff(
     points += [_beside(each, measured.get(each.name)) for each in measured.others]
     return Tradeoff(
         *(made[0][1].name, _symbols(made[0][1], given, kwargs or {}), command, get_num_threads()),
-        *(tuple(points), sweep.refused, version("hotdesk")),
+        *(tuple(points), _refused(sweep.refused, made[0][1].inputs), version("hotdesk")),
+    )
+
+
+def _refused(told: str, inputs: Sequence[TensorSpec]) -> str:
+    """Why no lower budget is met, with the sizes that vary: nothing is cut along these."""
+    names = sorted({name for spec in inputs for size in spec.shape for name in symbols_of(size)})
+    if not told or not names:
+        return told
+    vary = f"{', '.join(names)} var{'y' if len(names) > 1 else 'ies'} here"
+    return (
+        f"{told} Operations are cut only along sizes that are fixed, and {vary}: one that is fixed may be met in less."
     )
 
 

@@ -8,11 +8,14 @@ what they are given to. 130, as shells have it: Ctrl-C. Parsers end with 2 by th
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import traceback
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from types import FrameType
 
 from hotdesk.errors import HotdeskError, OptionError
 
@@ -24,7 +27,11 @@ class UsageError(OptionError):
 def exit_code(command: str, run: Callable[[], int], *, debug: bool) -> int:
     """The exit code of a command of that name, which `run` gives or, by raising an error, does not."""
     try:
-        return run()
+        with _interrupts() as pressed:
+            code = run()
+        if pressed:
+            raise KeyboardInterrupt
+        return code
     except UsageError as error:
         complain(f"error: {error}")
         return 2
@@ -47,6 +54,33 @@ def exit_code(command: str, run: Callable[[], int], *, debug: bool) -> int:
     if debug:
         complain(traceback.format_exc())
     return 1
+
+
+@contextmanager
+def _interrupts() -> Generator[list[int]]:
+    """The presses of Ctrl-C inside the `with`. Each raises KeyboardInterrupt, which Python drops in `__del__` and callbacks."""
+    pressed: list[int] = []
+    own = threading.current_thread() is threading.main_thread()
+    if not own or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield pressed
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def let_interrupts_end() -> None:
+    """Lets Ctrl-C end the process at once where it only has to end yet: Python would drop KeyboardInterrupt."""
+    with suppress(OSError):
+        sys.stdout.flush()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextmanager

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from hotdesk.report.vega import require_drawing
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,26 @@ class Formats:
         console = Console()
         for each in self.tables():
             console.print(each)
+
+
+def require_formats(options: argparse.Namespace) -> None:
+    """Tells before a model is compiled and measured what `Formats.write` could not write.
+
+    Raises:
+        MissingExtraError: pages and pictures need an extra that is not installed.
+        OSError: a file cannot be written.
+    """
+    if options.html or options.svg or options.png:
+        require_drawing()
+    for path in filter(None, (options.json, options.html, options.svg, options.png)):
+        folder = Path(path).parent
+        if path == "-":
+            continue
+        wrong = errno.EISDIR if Path(path).is_dir() else 0 if folder.is_dir() else errno.ENOENT
+        if not wrong and not os.access(path if Path(path).exists() else folder, os.W_OK):
+            wrong = errno.EACCES
+        if wrong:
+            raise OSError(wrong, os.strerror(wrong), path)
 
 
 def add_formats(parser: argparse.ArgumentParser) -> None:

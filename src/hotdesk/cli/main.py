@@ -22,7 +22,7 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from hotdesk import __version__
-from hotdesk.cli.exits import complain, exit_code
+from hotdesk.cli.exits import complain, exit_code, let_interrupts_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(f"hotdesk: error: unknown verb '{given[0]}'" + (f"; did you mean '{near[0]}'?" if near else ""))
         complain(_usage())
         return 2
-    return _run(given[0], given[1:])
+    code = _run(given[0], given[1:])
+    if arguments is None:
+        let_interrupts_end()
+    return code
 
 
 def complete() -> None:

@@ -14,14 +14,17 @@ from importlib.metadata import version
 
 from hotdesk import __version__
 from hotdesk.cli.arguments import CommandLine, parse_arguments
-from hotdesk.cli.exits import exit_code
+from hotdesk.cli.exits import exit_code, let_interrupts_end
 from hotdesk.passes.registry import pass_names
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    return exit_code("hotdesk-opt", lambda: _main(parse_arguments(given)), debug="--debug" in given)
+    code = exit_code("hotdesk-opt", lambda: _main(parse_arguments(given)), debug="--debug" in given)
+    if arguments is None:
+        let_interrupts_end()
+    return code
 
 
 def _main(options: CommandLine) -> int:

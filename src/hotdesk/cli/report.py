@@ -20,7 +20,7 @@ from typing import Any
 from hotdesk.cli.amounts import bytes_of, percent_of
 from hotdesk.cli.documents import add_reported, read_document, reported
 from hotdesk.cli.exits import UsageError, complain
-from hotdesk.cli.formats import Formats, add_formats
+from hotdesk.cli.formats import Formats, add_formats, require_formats
 from hotdesk.cli.inputs import Ready
 from hotdesk.cli.parsers import parser_of
 from hotdesk.errors import TraceError
@@ -41,15 +41,18 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     if (options.max_growth is None) != (options.against is None):
         raise UsageError("option '--max-growth'", expected="both --max-growth and --against", got="one of them")
+    require_formats(options)
+    against = None if options.against is None else read_document(options.against)
+    traces = [(path, load_trace(Path(path))) for path in options.trace]
     made, ready = reported(options)
     made = _measured(made, ready, options)
-    made = made.with_series(_series(path, load_trace(Path(path))) for path in options.trace)
+    made = made.with_series(_series(path, trace) for path, trace in traces)
     drawn = partial(page, made, options.model), partial(svg, made), partial(png, made)
     Formats(made.__str__, made.to_json, *drawn, partial(_tables, made)).write(options)
     if options.max_peak is not None:
         require_peak(made, options.max_peak)
-    if options.max_growth is not None:
-        require_growth(made, read_document(options.against), options.max_growth)
+    if against is not None:
+        require_growth(made, against, options.max_growth)
     return 0
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from hotdesk.beside import OTHERS
 from hotdesk.cli.amounts import bytes_of, count_of, seconds_of
 from hotdesk.cli.exits import UsageError, usage
-from hotdesk.cli.formats import Formats, add_formats
+from hotdesk.cli.formats import Formats, add_formats, require_formats
 from hotdesk.cli.inputs import (
     add_dims,
     add_model_alone,
@@ -46,6 +46,7 @@ EXAMPLES = (
 def main(arguments: Sequence[str]) -> int:
     """Runs `hotdesk tradeoff` and returns its exit code."""
     options = parser().parse_args(arguments)
+    require_formats(options)
     with shown_progress() as progress:
         settings: dict[str, Any] = {
             "budgets": options.budgets,

@@ -156,7 +156,7 @@ def _module(made: Document, what: str) -> Iterator[str]:
     if not (buffers or decisions or points):
         modules = sorted({each.module for each in made.points if each.module})
         close = get_close_matches(what, modules, n=3, cutoff=0.4)
-        hint = f"Near ones: {', '.join(close)}." if close else None
+        hint = f"Near ones: {', '.join(close)}." if close else _outermost(modules)
         expected = "peak, a buffer such as b0, a line such as model.py:12, or a submodule of the model"
         raise OptionError("what to explain", expected=expected, got=repr(what), hint=hint)
     peak = max((made.points[i].bytes for i in points), default=0)
@@ -165,6 +165,13 @@ def _module(made: Document, what: str) -> Iterator[str]:
         f"at most {size(peak)} in use"
     )
     yield from _listed(made, buffers, decisions)
+
+
+def _outermost(modules: Sequence[str]) -> str:
+    """What the model is made of, in a sentence."""
+    names = list(dict.fromkeys(module.partition(".")[0] for module in modules))
+    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return f"Outermost ones: {shown}." if names else "The program names none."
 
 
 def _listed(made: Document, buffers: Sequence[BufferEntry], decisions: Sequence[DecisionEntry]) -> Iterator[str]:

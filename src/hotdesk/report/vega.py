@@ -6,10 +6,18 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any
 
 from hotdesk.errors import MissingExtraError
 from hotdesk.report.text import place, size
+
+
+def require_drawing() -> None:
+    """Raises MissingExtraError where pages and pictures cannot be made."""
+    for package, module in (("altair", "altair"), ("jinja2", "jinja2"), ("vl-convert-python", "vl_convert")):
+        if find_spec(module) is None:
+            raise MissingExtraError.of("drawing a report", "report", package)
 
 
 def altair() -> Any:

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -136,6 +137,32 @@ def test_a_page_and_pictures() -> None:
     assert Path("report.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--html", "no-such/page.html"], "error: no-such/page.html: No such file or directory"),
+        (["--json", "."], "error: .: Is a directory"),
+        (["--max-growth", "1%", "--against", "no-such.json"], "error: no-such.json: No such file or directory"),
+        (["--trace", "no-such.json"], "error: no-such.json: No such file or directory"),
+    ],
+)
+def test_files_that_cannot_be_are_told_before_anything_is_compiled(
+    arguments: list[str], told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("hotdesk.cli.report.reported", lambda _: pytest.fail("compiled"))
+    assert main(["report", "desk_model.py:build", *arguments]) == 1
+    assert capsys.readouterr().err.startswith(told)
+
+
+def test_a_page_without_the_extra_is_told_before_anything_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("hotdesk.cli.report.reported", lambda _: pytest.fail("compiled"))
+    monkeypatch.setattr("hotdesk.report.vega.find_spec", lambda _: None)
+    assert main(["report", "desk_model.py:build", "--html", "page.html"]) == 1
+    assert "pip install 'hotdesk[report]'" in capsys.readouterr().err
+
+
 def test_a_trace_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
     trace = str(ROOT / "tests" / "data" / "traces" / "profiler.json")
     assert main(["report", "main.json", "--trace", trace, "--json"]) == 0
@@ -237,6 +264,7 @@ def test_explain(asked: list[str], told: str, capsys: pytest.CaptureFixture[str]
     [
         (["--value", "b9"], "buffer: expected b0 to b1, got b9"),
         (["--module", "blok"], "Near ones: block"),
+        (["--module", "encoder.layer"], "Outermost ones: block."),
         (["--at", "desk_model.py:1"], "Nearest: "),
     ],
 )
@@ -512,3 +540,34 @@ def test_ctrl_c_is_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     monkeypatch.setattr("hotdesk.cli.doctor.main", interrupted)
     assert main(["doctor"]) == 130
     assert capsys.readouterr().err == "hotdesk doctor: interrupted\n"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_that_python_drops(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    class Dropping:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    def interrupted(*_: object) -> int:
+        Dropping()
+        return 0
+
+    monkeypatch.setattr("hotdesk.cli.doctor.main", interrupted)
+    assert main(["doctor"]) == 130
+    assert capsys.readouterr().err.endswith("hotdesk doctor: interrupted\n")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_while_the_process_ends() -> None:
+    """What is printed is whole, and the exit code says that Ctrl-C was pressed."""
+    code = """
+import atexit, os, signal, sys
+from hotdesk.cli.main import main
+atexit.register(lambda: signal.raise_signal(signal.SIGINT))
+sys.argv = ["hotdesk", "list-passes", "one-shot"]
+sys.exit(main())
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+    assert done.stdout.startswith("hotdesk-one-shot-bufferize")

@@ -86,8 +86,10 @@ def test_a_command_line_for_an_onnx_model_with_a_named_size(
     assert main(["tradeoff", "net.onnx", "--most", "1", "--seconds", "0"]) == 1
     assert "`--dim batch=1:64`" in capsys.readouterr().err
     assert main(["tradeoff", "net.onnx", *sizes, "--most", "1", "--seconds", "0.01", "--beside", "none", "--json"]) == 0
-    points = json.loads(capsys.readouterr().out)["points"]
-    assert len(points) == 2 if len(sizes) == 2 else 1
+    found = json.loads(capsys.readouterr().out)
+    points, is_fixed = found["points"], len(sizes) == 2
+    assert len(points) == (2 if is_fixed else 1)
+    assert ("sizes that are fixed, and batch varies here" in found["refused"]) == (not is_fixed)
     for point in points:
         program, *command = shlex.split(point["how"])
         assert program == "hotdesk"
