@@ -234,6 +234,151 @@ def test_numbers_that_nothing_else_reads_are_checked(function: Any, good: Any, b
         program(*bad)
 
 
+def demanded(count: Callable[..., Any], demand: Callable[..., Any], dim: int = 0) -> Callable[..., Any]:
+    """What counts something, and demands of the size of it what PyTorch then writes for it everywhere."""
+
+    def function(*tensors: torch.Tensor) -> Any:
+        found = count(*tensors)
+        first = found[0] if isinstance(found, tuple) else found
+        torch._check(demand(first.shape[dim], tensors))
+        return pytree.tree_map(lambda each: each * 2, found)
+
+    return function
+
+
+def three(count: Any, _: Any) -> Any:
+    return count == 3
+
+
+def as_many(count: Any, tensors: Any) -> Any:
+    return count == tensors[1].shape[0]
+
+
+def twice_as_many(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    found = x[x > 0]
+    torch._check(found.shape[0] == 2 * y.shape[0])
+    return found.reshape(-1, 2) + y[:, None]
+
+
+def vector(*numbers: float) -> torch.Tensor:
+    return torch.tensor([*map(float, numbers)])
+
+
+COUNT_2, COUNT_3, COUNT_4 = vector(1, 0, 0, 3), vector(1, 0, 2, 3), vector(1, 2, 3, 4)
+AUTO = torch.export.Dim.AUTO
+LENGTHS = {0: AUTO}
+DEMANDED: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Any, list[Any], list[Any]]] = {
+    "nonzero": (demanded(torch.nonzero, three), (COUNT_3,), None, [], [(COUNT_2,), (COUNT_4,)]),
+    "nonzero of any length": (
+        demanded(torch.nonzero, three),
+        (COUNT_3,),
+        [LENGTHS],
+        [(vector(1, 2, 3),), (vector(0, 1, 0, 0, 1, 1, 0),)],
+        [(COUNT_2,), (COUNT_4,), (vector(1, 2),)],
+    ),
+    "at most": (
+        demanded(torch.nonzero, lambda count, _: count <= 3),
+        (COUNT_3,),
+        None,
+        [(COUNT_2,), (0 * COUNT_2,)],
+        [(COUNT_4,)],
+    ),
+    "none": (demanded(torch.nonzero, lambda count, _: count == 0), (0 * COUNT_2,), None, [], [(COUNT_2,)]),
+    "masked_select": (
+        demanded(lambda x: x.masked_select(x > 0), three),
+        (COUNT_3,),
+        None,
+        [],
+        [(COUNT_2,), (COUNT_4,)],
+    ),
+    "mask": (demanded(lambda x: x[x > 0], three), (COUNT_3,), None, [], [(COUNT_2,), (COUNT_4,)]),
+    "mask of columns": (
+        demanded(lambda x: x[:, x[0] > 0], three, 1),
+        (torch.stack([COUNT_3, COUNT_2]),),
+        None,
+        [(torch.stack([COUNT_3, COUNT_4]),)],
+        [(torch.stack([COUNT_2, COUNT_3]),)],
+    ),
+    "unique": (demanded(torch.unique, three), (COUNT_2,), None, [], [(COUNT_3,), (0 * COUNT_2,)]),
+    "unique, and where": (
+        demanded(lambda x: torch.unique(x, return_inverse=True, return_counts=True), three),
+        (COUNT_2,),
+        None,
+        [(vector(2, 2, 1, 0),)],
+        [(COUNT_3,), (0 * COUNT_2,)],
+    ),
+    "as many as another has": (
+        demanded(lambda x, y: x.nonzero()[:, 0] + y, as_many),
+        (COUNT_3, vector(1, 2, 3)),
+        [LENGTHS, LENGTHS],
+        [(COUNT_2, vector(1, 2)), (vector(1, 1, 1, 0, 0, 1), vector(1, 2, 3, 4))],
+        [(COUNT_2, vector(1, 2, 3)), (vector(1, 1), vector(1, 2, 3)), (COUNT_4, vector(1, 2))],
+    ),
+    "twice as many": (
+        twice_as_many,
+        (COUNT_4, vector(1, 2)),
+        [LENGTHS, LENGTHS],
+        [(vector(1, 2, 3, 4, 5, 6), vector(1, 2, 3))],
+        [(COUNT_2, vector(1, 2)), (COUNT_3, vector(1, 2))],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEMANDED)
+def test_demands_of_counts_are_checked(name: str) -> None:
+    function, example, sizes, good, bad = DEMANDED[name]
+    program = hotdesk.compile(Call(function), example, dynamic_shapes=sizes and (tuple(sizes),))
+    for given in (example, *good):
+        close(program(*given), function(*given))
+    for given in bad:
+        with pytest.raises(ExecutionError, match="a check of `torch._check` failed: expected .*count of"):
+            program(*given)
+    close(program(*example), function(*example))
+
+
+@pytest.mark.parametrize("count", [torch.nonzero, torch.unique])
+def test_demands_of_counts_that_nothing_else_reads_are_checked(count: Callable[..., Any]) -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        demanded(count, three)(x)
+        return x + 1
+
+    program = hotdesk.compile(Call(function), (vector(1, 2, 3),))
+    close(program(vector(1, 2, 3)), vector(2, 3, 4))
+    with pytest.raises(ExecutionError, match="expected .*count of"):
+        program(vector(0, 0, 0))
+
+
+class Counted(nn.Module):
+    """Counts its calls in front of a check and behind it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls[0] += 1
+        found = demanded(torch.nonzero, three)(x)
+        self.calls[1] += 1
+        return found
+
+
+def test_a_call_that_fails_a_check_of_counts_changes_nothing() -> None:
+    model = Counted()
+    program = hotdesk.compile(model, (COUNT_3,))
+    program(COUNT_3)
+    with pytest.raises(ExecutionError):
+        program(COUNT_2)
+    assert model.calls.tolist() == [1, 1]
+
+
+def test_a_count_that_a_branch_fixes_is_refused() -> None:
+    def chosen(x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, demanded(torch.nonzero, three), lambda _: torch.zeros(3, 1).long(), (x,))
+
+    with pytest.raises(DataDependentShapeError, match=r"aten\.nonzero.*, in a branch or a loop, is fixed"):
+        hotdesk.compile(Call(chosen), (COUNT_3,))
+
+
 def test_results_are_new_each_time() -> None:
     program = hotdesk.compile(Call(lambda x: (x[x > 0], x + 1)), (X,))
     first, _ = program(X)

@@ -23,7 +23,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, cast
 
-import sympy
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
@@ -118,10 +117,17 @@ def cut(
                 copies.update(stand_ins)
                 last = list(stand_ins.values())[-1]
                 values = {place: _result(node, place) for place in places}
-                numbers = {place: expression_of(each) for place, each in values.items() if _is_number(each)}
-                if (demanded := settled_number(node)) is not None:
-                    numbers = dict.fromkeys(numbers, demanded.args[0])
-                cuts.append(CutOp(made, {place: _sizes(each) for place, each in values.items()}, numbers))
+                found = settled_places(node)
+                sizes = {
+                    place: tuple(found.get((place, dim), size) for dim, size in enumerate(_sizes(each)))
+                    for place, each in values.items()
+                }
+                numbers = {
+                    place: found.get((place, 0), expression_of(each))
+                    for place, each in values.items()
+                    if _is_number(each)
+                }
+                cuts.append(CutOp(made, sizes, numbers))
                 read += made.inputs
         elif node.op == "output":
             results = [copies[each] for each in node.args[0]]
@@ -151,8 +157,7 @@ def _readers(node: torch.fx.Node) -> dict[torch.fx.Node, int]:
 
 
 def _result(node: torch.fx.Node, place: int) -> Any:
-    value: Any = node.meta["val"]
-    return _carried(value[place] if isinstance(value, tuple | list) else value)
+    return _carried(_results(node)[place])
 
 
 def _stand_ins(
@@ -179,16 +184,53 @@ def expression_of(number: Any) -> Any:
     return plain(number.node.expr)
 
 
-def settled_number(node: torch.fx.Node) -> Any:
-    """What PyTorch takes for granted of a number that an op reads from a tensor, as an equation: `torch._check(n == 5)` makes it
-    write 5 for the number everywhere, in the check itself too. None if it takes nothing for granted."""
-    number: Any = node.meta.get("val")
-    if node.target is not torch.ops.aten._local_scalar_dense.default or not isinstance(number, torch.SymInt):
+def settled(node: torch.fx.Node) -> dict[Any, Any]:
+    """What PyTorch takes for granted of sizes and numbers that an op finds in data: the value of each symbol.
+
+    `torch._check(n == 5)` makes it write 5 for the number everywhere, in the check itself too.
+    """
+    return {symbol: _size(_numbers(node)[place]) for place, symbol in settled_places(node).items()}
+
+
+def settled_places(node: torch.fx.Node) -> dict[tuple[int, int], Any]:
+    """The symbols of those sizes and numbers, by the numbers of the result and of its dim; a number is its own dim 0."""
+    if (noted := node.meta.get(_PLACES)) is not None:
+        return noted
+    if node.op == "placeholder":  # of a branch or a loop: found outside
+        return {}
+    found = {place: symbol for place, size in _numbers(node).items() if (symbol := _settled_symbol(size)) is not None}
+    if not found:
+        return {}
+    given = (size for source in node.all_input_nodes for size in _numbers(source).values())
+    older = {symbol for size in given if isinstance(size, torch.SymInt) for symbol in size.node._expr.free_symbols}
+    return {place: plain(symbol) for place, symbol in found.items() if symbol not in older}
+
+
+def note_settled_places(node: torch.fx.Node, places: Mapping[tuple[int, int], Any]) -> None:
+    """Says `settled_places` of a node whose results do not tell."""
+    node.meta[_PLACES] = dict(places)
+
+
+_PLACES = "hotdesk_settled_places"
+
+
+def _numbers(node: torch.fx.Node) -> dict[tuple[int, int], Any]:
+    """The numbers among an op's results, and the sizes of those that are tensors, by place."""
+    shapes = (each.shape if isinstance(each, torch.Tensor) else (each,) for each in _results(node))
+    return {(place, dim): size for place, shape in enumerate(shapes) for dim, size in enumerate(shape)}
+
+
+def _results(node: torch.fx.Node) -> Sequence[Any]:
+    value: Any = node.meta.get("val")
+    return value if isinstance(value, tuple | list) else (value,)
+
+
+def _settled_symbol(number: Any) -> Any:
+    """The symbol of a number that was found in data, if what is written for it by now follows from no data."""
+    if not isinstance(number, torch.SymInt) or free_unbacked_symbols(number):
         return None
-    symbol = number.node._expr  # as it was read
-    if free_unbacked_symbols(number) or not symbol.is_Symbol:
-        return None
-    return sympy.Eq(plain(symbol), expression_of(number), evaluate=False)
+    symbol = number.node._expr  # as it was found
+    return symbol if symbol.is_Symbol and free_unbacked_symbols(symbol) else None
 
 
 def _sizes(value: Any) -> tuple[Any, ...]:
@@ -207,12 +249,20 @@ def _size(size: Any) -> Any:
     return int(expression) if expression.is_number else plain(expression)
 
 
-def joined(module: ir.Module, cuts: Sequence[CutOp], arguments: Sequence[Any], checks: Sequence[Check] = ()) -> None:
+def joined(
+    module: ir.Module,
+    cuts: Sequence[CutOp],
+    arguments: Sequence[Any],
+    checks: Sequence[Check] = (),
+    *,
+    checks_first: bool = False,
+) -> None:
     """Puts what was cut out into the lowered module.
 
     Args:
         arguments: of `@main` but for the stand-ins of results: the sizes of a tensor, a tuple, or the expression of a number.
         checks: what is demanded of sizes and numbers that ops which were cut out find.
+        checks_first: whether checks, with all that they read, go in front of the other ops.
     """
     if not cuts:
         return
@@ -245,15 +295,23 @@ def joined(module: ir.Module, cuts: Sequence[CutOp], arguments: Sequence[Any], c
             block.erase_argument(position)
         known = signature(function)
         set_signature(function, FunctionSignature(known.arguments[:own], known.results[:results]))
-        _put_in_order(block, new, sizes.checked)
+        _put_in_order(block, sizes.asserts if checks_first else [], new, sizes.checked)
 
 
-def _put_in_order(block: ir.Block, last: ir.Operation, checked: Mapping[ir.Operation, Sequence[ir.Operation]]) -> None:
-    """Moves the ops of a block, where need be, so that each comes behind those whose results it reads, and behind its checks."""
+def _put_in_order(
+    block: ir.Block,
+    first: Sequence[ir.Operation],
+    last: ir.Operation,
+    checked: Mapping[ir.Operation, Sequence[ir.Operation]],
+) -> None:
+    """Moves the ops of a block, where need be, so that each comes behind those whose results it reads, and behind its checks.
+
+    Those that are to be `first` come in front of all that they do not need.
+    """
     ops = [op.operation for op in block.operations]
     settled: set[ir.Operation] = set()
     order: list[ir.Operation] = []
-    for root in ops:
+    for root in (*first, *ops):
         waiting = [root]
         while waiting:
             op = waiting[-1]

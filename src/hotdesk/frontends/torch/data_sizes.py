@@ -37,7 +37,9 @@ from hotdesk.frontends.torch.cutting import (
     Maker,
     Replacement,
     expression_of,
-    settled_number,
+    note_settled_places,
+    settled,
+    settled_places,
     shape_expressions,
 )
 from hotdesk.frontends.torch.decompositions.counted import MASKS
@@ -55,8 +57,10 @@ _NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 def defined_symbols(node: torch.fx.Node) -> set[Any]:
     """The sizes and numbers that a node is the first to have: those of its results that none of its inputs has."""
-    if (demanded := settled_number(node)) is not None:
-        return {demanded.args[0]}
+    return _new_symbols(node) | settled(node).keys()
+
+
+def _new_symbols(node: torch.fx.Node) -> set[Any]:
     return _symbols(node.meta.get("val")) - _symbols([each.meta.get("val") for each in node.all_input_nodes])
 
 
@@ -152,9 +156,13 @@ def _settle_masks(node: torch.fx.Node) -> None:
     _flatten_mask(node)
     indices = list(cast("Sequence[Any]", node.args[1]))
     masks = [each for each in indices if each is not None and each.meta["val"].dtype in MASKS]
-    new = defined_symbols(node)
-    if not masks or len(new) != 1:
+    shape, found_before = node.meta["val"].shape, settled_places(node)
+    if not masks or len(defined_symbols(node)) != 1:
         return
+    new = _new_symbols(node)
+    counted = next(dim for dim, size in enumerate(shape) if _symbols(size) & new or (0, dim) in found_before)
+    settled_count = {(0, 0): found_before[0, counted]} if found_before else {}
+    note_settled_places(node, {})
     places: list[Any] = []
     with node.graph.inserting_before(node):
         for each in indices:
@@ -162,11 +170,11 @@ def _settle_masks(node: torch.fx.Node) -> None:
                 places.append(each)
                 continue
             rank = each.meta["val"].dim()
-            count = next(size for size in node.meta["val"].shape if _symbols(size) == new)
             found = node.graph.call_function(aten.nonzero.default, (each,))
             found.meta.update({key: value for key, value in node.meta.items() if key != "tensor_meta"})
+            note_settled_places(found, settled_count)
             with node.meta["val"].fake_mode:
-                found.meta["val"] = torch.empty((count, rank), dtype=torch.int64)
+                found.meta["val"] = torch.empty((shape[counted], rank), dtype=torch.int64)
             places += [_put(node, aten.select.int, found, 1, number) for number in range(rank)]
     node.args = (node.args[0], places)
 
@@ -328,14 +336,18 @@ class _Nonzero:
         for length, size in zip(lengths, shape_of(tensor.type), strict=True):
             total = create("arith.muli", [total, length], [ir.IndexType.get()], before=before).results[0]
             known = None if known is None or size is None else known * size
+        rows, demanded = total, site.sizes.demanded(count)
+        if demanded is not None and not (demanded.is_Integer and known is not None and demanded <= known):
+            rows, known = site.sizes.larger(total, demanded), None  # ops may be moved in front of the check
         words = ir.IntegerType.get_signless(64)
         room_kind = ir.RankedTensorType.get([_dynamic(known), rank], words)
-        room = create("tensor.empty", [] if known is not None else [total], [room_kind], before=before).results[0]
+        room = create("tensor.empty", [] if known is not None else [rows], [room_kind], before=before).results[0]
         nest = _Nest(tensor, lengths, before)
         found, filled = nest.run(index_constant(0, before), room)
         length = site.sizes.defined(count, found, total)
         if not rank:
-            return {0: create("tensor.empty", [length], [kind], before=before).results[0]}
+            sliced = ir.RankedTensorType.get([_dynamic(None), 0], words)
+            return {0: _as(create("tensor.empty", [length], [sliced], before=before).results[0], kind, before)}
         attributes: dict[str, ir.Attribute] = {
             "static_offsets": ir.DenseI64ArrayAttr.get([0, 0]),
             "static_sizes": ir.DenseI64ArrayAttr.get(static_entries([None, rank])),
@@ -344,7 +356,7 @@ class _Nonzero:
         }
         sliced = ir.RankedTensorType.get([_dynamic(None), rank], words)
         part = create("tensor.extract_slice", [filled, length], [sliced], attributes, before=before).results[0]
-        return {0: part if part.type == kind else create("tensor.cast", [part], [kind], before=before).results[0]}
+        return {0: _as(part, kind, before)}
 
 
 def _dynamic(size: int | None) -> int:
@@ -445,11 +457,7 @@ class _Stores:
             if self.is_sum:
                 result = _op("arith.addi" if isinstance(element, ir.IntegerType) else "arith.addf", [old, new], element)
             ir.Operation.create("tm_tensor.yield", [], [result])
-        kind = site.results[0][0]
-        found = made.results[0]
-        if found.type == kind:
-            return {0: found}
-        return {0: create("tensor.cast", [found], [kind], before=site.before).results[0]}
+        return {0: _as(made.results[0], site.results[0][0], site.before)}
 
 
 # Foreign calls whose results are as long as they happen to be
@@ -511,7 +519,20 @@ class _Measured:
                     index = create("arith.index_cast", [read], [ir.IndexType.get()], before=before).results[0]
                     site.sizes.defined(size, index)
                 number += 1
-        return self.fetch.write(replace(site, inputs=[told]))
+        open_results = {place: (_with_sizes_open(kind, shape), shape) for place, (kind, shape) in site.results.items()}
+        made = self.fetch.write(replace(site, inputs=[told], results=open_results))
+        return {place: _as(value, site.results[place][0], before) for place, value in made.items()}
+
+
+def _with_sizes_open(kind: ir.Type, shape: Sequence[Any]) -> ir.Type:
+    """A type of a result whose sizes its op finds, without what is taken for granted of them."""
+    sizes = [size if isinstance(size, int) else _dynamic(None) for size in shape]
+    return ir.RankedTensorType.get(sizes, cast(Any, kind).element_type)
+
+
+def _as(value: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
+    """A tensor with the sizes of a type, which it has."""
+    return value if value.type == kind else create("tensor.cast", [value], [kind], before=before).results[0]
 
 
 def _measured(
@@ -583,8 +604,11 @@ def _delivery(node: torch.fx.Node, number: int, calls: list[ForeignCall]) -> For
 
 def take_size_checks(graph: torch.fx.Graph) -> tuple[Check, ...]:
     """Takes the checks of numbers that are known only when the program runs out of a graph."""
-    settled = ((settled_number(node), node) for node in graph.nodes)
-    found = [Check(relation, node_line(node)) for relation, node in settled if relation is not None]
+    found = [
+        Check(sympy.Eq(symbol, value, evaluate=False), node_line(node))
+        for node in graph.nodes
+        for symbol, value in settled(node).items()
+    ]
     for node in list(graph.nodes):
         if node.target is aten._assert_scalar.default:
             given = node.args[0]

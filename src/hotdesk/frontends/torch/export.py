@@ -51,6 +51,7 @@ from hotdesk.frontends.torch.refusals import (
     refusals,
     refuse_data_dependence,
     refuse_nodes,
+    refuse_settled_counts,
     unreadable,
     untrusted,
     without_lowering,
@@ -165,6 +166,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     start = time.perf_counter()
     lowering_process.prepare()
     with _quietly(), refusals():
+        refuse_settled_counts(source.program.graph)
         exported = _decomposed(source.program)
     forget_places(exported.graph)
     refuse_data_dependence(exported.graph, foreign=foreign)
@@ -185,7 +187,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     carried = Carried(*carried_dtypes(exported, changes.values()))
     keep_tensors_only(exported.graph, placeholders, changes.values())
     specs = [argument.spec if isinstance(argument, Weight) else argument for argument in arguments]
-    lowering = _GraphLowering(foreign=foreign, names=called)
+    lowering = _GraphLowering(foreign=foreign, names=called, changes=bool(changes))
     module = lowering.run(exported.graph, [spec.shape for spec in specs])
     forget_trace()
     return Captured(
@@ -262,9 +264,11 @@ class _GraphLowering:
         calls: those of ops that have no lowering.
     """
 
-    def __init__(self, *, foreign: bool, names: SizeNames) -> None:
-        """`foreign` says whether PyTorch's kernels may be called for ops that have no lowering; `names` are told in checks."""
+    def __init__(self, *, foreign: bool, names: SizeNames, changes: bool = False) -> None:
+        """`foreign` says whether PyTorch's kernels may be called for ops that have no lowering; `names` are told in checks;
+        `changes` says whether arguments change, which no call that fails a check should."""
         self._foreign = foreign
+        self._changes = changes
         self._names = names
         self._context = make_context()
         self.calls: list[ForeignCall] = []
@@ -311,7 +315,7 @@ class _GraphLowering:
                 called |= more
                 continue
             sizes_with_signs(module)
-            joined(module, cuts, arguments, checks)
+            joined(module, cuts, arguments, checks, checks_first=self._changes)
             self.calls += calls
             return module
 

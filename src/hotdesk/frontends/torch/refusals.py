@@ -32,6 +32,7 @@ from hotdesk.errors import (
 from hotdesk.explain import spelled
 from hotdesk.frontends.torch.carried import is_carried
 from hotdesk.frontends.torch.control_flow import all_graphs, is_control_flow
+from hotdesk.frontends.torch.cutting import settled
 from hotdesk.frontends.torch.data_sizes import defined_symbols, is_settled
 from hotdesk.frontends.torch.decompositions.composed import LARGEST_DETERMINANT
 from hotdesk.frontends.torch.dims import SizeNames
@@ -168,6 +169,21 @@ def refuse_data_dependence(graph: torch.fx.Graph, *, counted: bool = True, forei
             where=node_line(node),
             hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
         )
+
+
+def refuse_settled_counts(graph: torch.fx.Graph) -> None:
+    """What `torch._check` fixes of sizes and numbers from data, in branches and bodies of loops: PyTorch drops these checks as it
+    takes programs apart."""
+    _, *inner = all_graphs(graph)
+    for node in (node for each in inner for node in each.nodes):
+        if settled(node):
+            raise DataDependentShapeError(
+                f"the result of op `{node.target}`, in a branch or a loop, is fixed by `torch._check`",
+                expected="a check that leaves the number open, such as `torch._check(n <= limit)`",
+                got="one by which it equals a number or a size",
+                where=node_line(node),
+                hint="Make the check outside of the branch, or check a limit.",
+            )
 
 
 def guards_of(exported: ExportedProgram) -> list[Any]:

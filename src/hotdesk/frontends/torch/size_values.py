@@ -45,7 +45,7 @@ class SizeValues:
     """Index values for expressions over the sizes of arguments, made in front of an op.
 
     Sizes that are known only when the program runs become known by `defined` and `told`; what is demanded of them is checked
-    then. `checked` are the checks that go in front of an op, by that op.
+    then. `asserts` are the checks that were made, `checked` those that go in front of an op, by that op.
     """
 
     def __init__(
@@ -56,12 +56,15 @@ class SizeValues:
         self._sources: dict[Any, tuple[ir.Value, int]] = {}
         self._numbers: dict[Any, ir.Value] = {}
         self._pending = list(checks)
+        self._given: set[Any] = set()
+        self.asserts: list[ir.Operation] = []
         self.checked: dict[ir.Operation, list[ir.Operation]] = {}
         for given, value in zip(arguments, values, strict=True):
             if not isinstance(given, tuple):
                 self._numbers.setdefault(given, value)
                 continue
             self._note(value, cast("tuple[Any, ...]", given))
+        self._given.update(self._sources)
 
     def _note(self, value: ir.Value, shape: Sequence[Any]) -> None:
         for position, size in enumerate(shape):
@@ -83,17 +86,11 @@ class SizeValues:
         ready = [check for check in self._pending if self._are_known(check.relation)]
         self._pending = [check for check in self._pending if check not in ready]
         asserts = [self._assert(check) for check in ready]
-        limits = [self.of(limit) for limit in (_limit(check.relation, symbol) for check in ready) if limit is not None]
-        least = max(
-            (int(each) for each in (_least(check.relation, symbol) for check in ready) if each is not None), default=-1
-        )
-        checked = found
-        for limit in limits if most is None else [most, *limits]:
-            checked = self._made_of("arith.minsi", [checked, limit])
-        if checked is not found and least >= 0:
-            checked = self._made_of("arith.maxsi", [checked, index_constant(least, self._before)])
-        if checked is found and asserts:  # an op of its own, that the checks go in front of
-            checked = self._made_of("arith.addi", [found, index_constant(0, self._before)])
+        relations = [check.relation for check in ready]
+        equal = self._equal(symbol, relations)
+        checked = self._limited(found, most, symbol, relations) if equal is None else self.of(equal)
+        if asserts and (equal is not None or checked is found):  # an op of its own, that the checks go in front of
+            found, checked = checked, self._made_of("arith.addi", [checked, index_constant(0, self._before)])
         if asserts:
             first = defining_op(checked)
             while first is not None and first.operands[0] != found:
@@ -101,6 +98,31 @@ class SizeValues:
             self.checked[cast(ir.Operation, first)] = asserts
         self._known[symbol] = checked
         return checked
+
+    def _limited(self, found: ir.Value, most: ir.Value | None, symbol: Any, relations: Sequence[Any]) -> ir.Value:
+        """The value of a symbol within the limits that relations set."""
+        limits = [self.of(limit) for limit in (_limit(relation, symbol) for relation in relations) if limit is not None]
+        least = max(
+            (int(each) for each in (_least(relation, symbol) for relation in relations) if each is not None), default=-1
+        )
+        limited = found
+        for limit in limits if most is None else [most, *limits]:
+            limited = self._made_of("arith.minsi", [limited, limit])
+        if limited is not found and least >= 0:
+            limited = self._made_of("arith.maxsi", [limited, index_constant(least, self._before)])
+        return limited
+
+    def demanded(self, symbol: Any) -> Any:
+        """What a symbol that an op is about to find has to be, if a check says it: an expression of sizes of arguments."""
+        return self._equal(symbol, [check.relation for check in self._pending])
+
+    def larger(self, value: ir.Value, size: Any) -> ir.Value:
+        """The larger one of a value and an expression."""
+        return self._made_of("arith.maxsi", [value, self.of(size)])
+
+    def _equal(self, symbol: Any, relations: Sequence[Any]) -> Any:
+        found = (_equal(relation, symbol) for relation in relations)
+        return next((each for each in found if each is not None and each.free_symbols <= self._given), None)
 
     def told(self, value: ir.Value, shape: Sequence[Any], number: Any) -> ir.Value:
         """The result of an op that was cut out, with what it tells of sizes: a tensor of a shape, or the value of a number."""
@@ -133,6 +155,7 @@ class SizeValues:
         }
         made = create("cf.assert", [holds], [], message, before=self._before)
         cast(Any, made).location = location_of(check.line, self._before)
+        self.asserts.append(made)
         return made
 
     def _holds(self, relation: Any) -> ir.Value:
@@ -263,6 +286,14 @@ def _limit(relation: Any, symbol: Any) -> Any:
         return None
     limit: Any = relation.args[1]
     return None if symbol in limit.free_symbols else limit - 1 if isinstance(relation, sympy.Lt) else limit
+
+
+def _equal(relation: Any, symbol: Any) -> Any:
+    """What a relation says that a symbol is equal to; None if it does not."""
+    if not isinstance(relation, sympy.Eq) or relation.args[0] != symbol:
+        return None
+    other: Any = relation.args[1]
+    return None if symbol in other.free_symbols else other
 
 
 def _least(relation: Any, symbol: Any) -> Any:
