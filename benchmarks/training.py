@@ -33,7 +33,10 @@ MODELS = ("resnet50", "unet", "vit_b16", "gpt2")
 IN_DOUBLE = ("resnet50",)
 """Models whose losses are compared in float64 too, and with those of a perturbed image."""
 PERTURBED = "eager, perturbed"
-CONTENDERS = ("eager", PERTURBED, "checkpoint", "inductor", "hotdesk", "hotdesk, half")
+OF_BAR, OF_OWN = "hotdesk, half of the bar", "hotdesk, half of its own"
+CONTENDERS = ("eager", PERTURBED, "checkpoint", "inductor", "hotdesk", OF_BAR, OF_OWN)
+OVER_EAGER, OVER_INDUCTOR = 0.6, 0.8
+"""Bars of a step's peak."""
 RESULTS, PAGE = ROOT / "benchmarks" / "training.json", ROOT / "benchmarks" / "TRAINING.md"
 
 DEFINITIONS = """\
@@ -45,8 +48,9 @@ of its own on two threads.
   alive; what an arena keeps between steps is added.
 - **seconds**: median of steps that take turns in random order; **compile** includes the first step.
 - **checkpoint**: eager PyTorch that keeps only what goes into each block (`torch.utils.checkpoint`). **inductor**:
-  `torch.compile` as it comes, whose partitioner chooses what is kept by a minimum cut. **half**: `budget=` is half of the peak
-  that Hotdesk has without one.
+  `torch.compile` as it comes, whose partitioner chooses what is kept by a minimum cut. **half of the bar**: `budget=` is half of
+  what the bars allow, 0.6 times eager's peak or 0.8 times inductor's. **half of its own**: half of the peak that Hotdesk has
+  without a budget.
 - **losses**: how far those of the first steps are from eager PyTorch's, at most, by the larger of 1 and eager's loss.
   **perturbed** is eager PyTorch whose images are one part in a million larger: what rounding does to these losses.
 """
@@ -98,7 +102,7 @@ def measure(model: str, steps: int, rounds: int, console: Console) -> Found:
         for contender in CONTENDERS:
             if contender == PERTURBED and model not in IN_DOUBLE:
                 continue
-            told = steps if contender not in ("checkpoint", "inductor") else 0
+            told = steps if contender not in ("checkpoint", "inductor", OF_OWN) else 0
             child = _ready(found, contender, model, told, "float32")
             console.print(f"{model}: {contender}: {_brief(found[contender])}", markup=False)
             if child is not None and contender != PERTURBED:
@@ -119,12 +123,12 @@ def _ready(found: Found, contender: str, model: str, steps: int, dtype: str) -> 
     """A child that has made its first steps; what it tells goes to `found`."""
     budget = None
     name = contender if dtype == "float32" else f"{contender}, {dtype}"
-    if contender == "hotdesk, half":
-        whole = found.get("hotdesk")
-        if not isinstance(whole, Figures):
+    if contender in (OF_BAR, OF_OWN):
+        whole = allowed(found) if contender == OF_BAR else _peak(found, "hotdesk")
+        if whole is None:
             found[name] = "no peak to halve"
             return None
-        budget = whole.peak // 2
+        budget = whole // 2
     command = [sys.executable, "-m", "benchmarks.steps.worker", contender, model, "--dtype", dtype]
     command += ["--losses", str(steps)] if steps else []
     command += ["--budget", str(budget)] if budget else []
@@ -142,6 +146,20 @@ def _ready(found: Found, contender: str, model: str, steps: int, dtype: str) -> 
     losses = tuple(told["losses"]) if steps else ()
     found[name] = Figures(losses, told["transient"], told["arena"], told["prepare"])
     return child
+
+
+def allowed(found: Mapping[str, Figures | str]) -> int | None:
+    """Bytes that the bars allow a step, if eager's peak is known."""
+    eager, inductor = _peak(found, "eager"), _peak(found, "inductor")
+    if eager is None:
+        return None
+    most = OVER_EAGER * eager
+    return int(most if inductor is None else min(most, OVER_INDUCTOR * inductor))
+
+
+def _peak(found: Mapping[str, Figures | str], contender: str) -> int | None:
+    known = found.get(contender)
+    return known.peak if isinstance(known, Figures) else None
 
 
 CHILD_SECONDS = 7200.0
@@ -210,15 +228,18 @@ def bars(found: Mapping[str, Figures | str]) -> list[str]:
     known = {name: told for name, told in found.items() if isinstance(told, Figures)}
     if "hotdesk" not in known:
         return ["No step of Hotdesk's."]
-    ours, half = known["hotdesk"], known.get("hotdesk, half")
+    ours, half, eager = known["hotdesk"], known.get(OF_BAR), known.get("eager")
+    most = allowed(found)
     asked: list[tuple[str, float | None, float]] = [
-        ("peak over eager's", _over(ours.peak, known.get("eager")), 0.6),
-        ("peak over inductor's", _over(ours.peak, known.get("inductor")), 0.8),
+        ("peak over eager's", _over(ours.peak, eager), OVER_EAGER),
+        ("peak over inductor's", _over(ours.peak, known.get("inductor")), OVER_INDUCTOR),
+        ("half of the bar, peak over it", half.peak / most if half and most else None, 0.5),
         (
-            "half the budget, time over that without",
+            "half of the bar, time over that without",
             half.step / ours.step if half and half.step and ours.step else None,
             1.35,
         ),
+        ("half of the bar, losses", distance(half, eager) if half and eager else None, 1e-4),
     ]
     for dtype in ("", ", float64"):
         mine, eager = known.get(f"hotdesk{dtype}"), known.get(f"eager{dtype}")

@@ -137,7 +137,8 @@ CONTENDERS: Mapping[str, type[Contender]] = {
     "checkpoint": Checkpointed,
     "inductor": Inductor,
     "hotdesk": Hotdesk,
-    "hotdesk, half": Hotdesk,
+    "hotdesk, half of the bar": Hotdesk,
+    "hotdesk, half of its own": Hotdesk,
 }
 
 

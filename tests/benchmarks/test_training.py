@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from benchmarks.steps.contenders import CONTENDERS, Training, cross_entropy
-from benchmarks.training import Figures, bars, distance, rows
+from benchmarks.training import OF_BAR, Figures, allowed, bars, distance, rows
 
 EAGER = Figures((2.0, 0.5), 1000, 0, 1.0, (0.5, 0.4, 0.6))
 OURS = Figures((2.0001, 0.5), 100, 400, 9.0, (0.4, 0.2, 0.6))
@@ -19,13 +19,17 @@ def verdicts(found: dict[str, Figures | str]) -> dict[str, str]:
 
 
 def test_bars() -> None:
-    found: dict[str, Figures | str] = {"eager": EAGER, "inductor": "died", "hotdesk": OURS, "hotdesk, half": HALF}
+    found: dict[str, Figures | str] = {"eager": EAGER, "inductor": "died", "hotdesk": OURS, OF_BAR: HALF}
     assert verdicts(found) == {
         "peak over eager's": "holds",
         "peak over inductor's": "not known",
-        "half the budget, time over that without": "**does not hold**",
+        "half of the bar, peak over it": "holds",
+        "half of the bar, time over that without": "**does not hold**",
+        "half of the bar, losses": "holds",
         "losses": "holds",
     }
+    assert allowed(found) == 600
+    assert allowed({**found, "inductor": Figures((), 500, 0, 1.0, ())}) == 400
     assert distance(OURS, EAGER) == pytest.approx(5e-5)
     assert verdicts({**found, "inductor": Figures((), 600, 0, 1.0, ())})["peak over inductor's"] == "**does not hold**"
 
