@@ -536,3 +536,29 @@ def test_recurrent_layers(kind: type[nn.RNNBase]) -> None:
         found, expected = pair.both(*example)
         assert found == pytest.approx(expected, rel=1e-4)
     pair.assert_same()
+
+
+def test_attention_takes_memory_by_the_length() -> None:
+    """Twice the queries and keys take about twice the bytes: no values of queries by keys are there at once."""
+
+    class Attending(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inside, self.outside = nn.Linear(32, 96), nn.Linear(32, 32)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            query, key, value = self.inside(x).unflatten(-1, (3, 2, 16)).permute(2, 0, 3, 1, 4)
+            attended = nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+            return self.outside(attended.transpose(1, 2).flatten(-2))
+
+    peaks: list[int] = []
+    for length in (512, 1024):
+        example = (torch.randn(1, length, 32), torch.randn(1, length, 32))
+        pair = Pair(Attending(), OPTIMIZERS["sgd"], nn.MSELoss(), example)
+        loss, expected = pair.both(*example)
+        assert loss == pytest.approx(expected, rel=1e-5)
+        pair.assert_same()
+        peaks.append(pair.step.peak)
+    scores = 2 * 1024**2 * 4
+    assert peaks[1] < scores
+    assert peaks[1] < 2.5 * peaks[0]

@@ -25,6 +25,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from hotdesk.errors import DeviceError
 from hotdesk.frontends import lowering_process
 from hotdesk.frontends.captured import Captured, Weight
+from hotdesk.frontends.torch.attention_gradient import BlockedAttention
 from hotdesk.frontends.torch.calling import ResultHeld, ResultNumber, ResultSlot
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames
@@ -43,11 +44,11 @@ def tracing(*, has_gradients: bool) -> Generator[Table]:
     """While AOTAutograd traces a graph; gives the decompositions for it.
 
     Without gradients, composite ops are taken apart by our table or stay whole, as `torch.export` has it. With gradients autograd
-    has to see what they are composed of; attention becomes products and a softmax, because PyTorch's own op for the CPU has a
-    gradient without a decomposition.
+    has to see what they are composed of; attention becomes products and a softmax, and its gradient the same by blocks, because
+    PyTorch's own op for the CPU has a gradient without a decomposition.
     """
     if has_gradients:
-        with sdpa_kernel(SDPBackend.MATH):
+        with BlockedAttention(), sdpa_kernel(SDPBackend.MATH):
             yield {**decomposition_table(), **_of_dynamo()}
         return
     composite, below = _tables()

@@ -33,6 +33,7 @@ from torch.optim import SGD, Optimizer
 from torch.utils import _pytree as pytree
 
 from hotdesk.errors import HotdeskError, OptionError
+from hotdesk.frontends.torch.attention_gradient import BlockedAttention
 from hotdesk.frontends.torch.cross_entropy import fuse_cross_entropy
 from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.refusals import refusal
@@ -160,10 +161,15 @@ def trace_step(
 
 
 def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:
-    """Attention as products and a softmax, recurrent layers step by step: PyTorch's own ops for the CPU have gradients without
-    a decomposition."""
+    """Attention as products and a softmax, its gradient by blocks; recurrent layers step by step: PyTorch's own ops for the CPU
+    have gradients without a decomposition."""
     try:
-        with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False), torch.no_grad():
+        with (
+            BlockedAttention(),
+            sdpa_kernel(SDPBackend.MATH),
+            torch.backends.mkldnn.flags(enabled=False),
+            torch.no_grad(),
+        ):
             return make_fx(step, tracing_mode="fake", record_stack_traces=True)(*given)
     except HotdeskError:
         raise

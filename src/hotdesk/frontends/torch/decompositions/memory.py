@@ -96,7 +96,7 @@ def _softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     return result if half_to_float else result.to(x.dtype)
 
 
-def _attention(
+def attention(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -116,18 +116,32 @@ def _attention(
         groups = query.size(-3) // key.size(-3)
         key = key.repeat_interleave(groups, -3)
         value = value.repeat_interleave(groups, -3)
+    factor = scale if scale is not None else attention_scale(query)
+    weights = attention_weights(query * factor, key, attn_mask, 0 if is_causal else None)
+    return torch.matmul(weights, value).to(given)
+
+
+def attention_scale(query: Tensor) -> float:
+    """What queries are multiplied by where nobody says."""
     width = query.size(-1)
-    factor = scale if scale is not None else 1.0 if isinstance(width, int) and width == 0 else 1.0 / math.sqrt(width)
-    scores = torch.matmul(query * factor, key.transpose(-2, -1))
-    if is_causal:
-        rows = torch.arange(query.size(-2), device=query.device).unsqueeze(-1)
+    return 1.0 if isinstance(width, int) and width == 0 else 1.0 / math.sqrt(width)
+
+
+def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None, first: int | None) -> Tensor:
+    """How much each key counts for each query, by scaled queries.
+
+    Args:
+        mask: of bools, or a summand; it is cut to these queries and keys.
+        first: of causal attention the number of the first query; it sees keys up to that number.
+    """
+    scores = torch.matmul(query, key.transpose(-2, -1))
+    if first is not None:
+        rows = torch.arange(first, first + query.size(-2), device=query.device).unsqueeze(-1)
         columns = torch.arange(key.size(-2), device=query.device)
         scores = torch.where(columns <= rows, scores, float("-inf"))
-    if attn_mask is not None:
-        mask = attn_mask
+    if mask is not None:
         scores = torch.where(mask, scores, float("-inf")) if mask.dtype == torch.bool else scores + mask
-    weights = _safe_softmax(scores, -1) if attn_mask is not None else _softmax(scores, -1, False)
-    return torch.matmul(weights, value).to(given)
+    return _safe_softmax(scores, -1) if mask is not None else _softmax(scores, -1, False)
 
 
 def _safe_softmax(x: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tensor:
@@ -227,7 +241,7 @@ MEMORY: dict[Any, Callable[..., Any]] = {
     aten.std_mean.correction: _std_mean,
     aten._softmax.default: _softmax,
     aten._safe_softmax.default: _safe_softmax,
-    aten.scaled_dot_product_attention.default: _attention,
+    aten.scaled_dot_product_attention.default: attention,
     aten.addmm.default: _addmm,
     aten.pow.Tensor_Scalar: _power,
     aten.reciprocal.default: _reciprocal,
