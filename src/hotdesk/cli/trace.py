@@ -16,7 +16,7 @@ from typing import Any
 
 from hotdesk.cli.parsers import parser_of
 from hotdesk.planning import Plan, Problem, plan, write_csv
-from hotdesk.report.text import size
+from hotdesk.report.text import counted, size
 from hotdesk.runtime.plans.problems import checked
 from hotdesk.traces.reading import FORMATS, load_trace
 from hotdesk.traces.trace import Trace
@@ -50,8 +50,8 @@ def _figures(found: Trace, made: Plan) -> dict[str, Any]:
 
 
 def _lines(found: Trace, made: Plan) -> Iterator[str]:
-    left_out = f", {found.left_out:,} events left out" if found.left_out else ""
-    yield f"tool       {found.tool}: {len(found.buffers):,} buffers{left_out}"
+    left_out = f", {counted(found.left_out, 'event')} left out" if found.left_out else ""
+    yield f"tool       {found.tool}: {counted(len(found.buffers), 'buffer')}{left_out}"
     yield f"no reuse   {size(found.total)}"
     yield f"in use     {size(found.peak)} at most"
     if found.taken is not None:

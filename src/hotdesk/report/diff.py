@@ -9,7 +9,7 @@ from typing import Any
 
 from hotdesk.report.document import BufferEntry, Document
 from hotdesk.report.limits import grown
-from hotdesk.report.text import size
+from hotdesk.report.text import counted, size
 
 FIGURES = ("peak", "arena", "lower_bound", "no_reuse", "outputs", "weights", "prepared", "allocations")
 _TITLES = {"lower_bound": "bound", "no_reuse": "no reuse", "allocations": "buffers"}
@@ -158,7 +158,8 @@ def _markdown(found: Diff) -> Iterator[str]:
         if not buffers:
             continue
         yield ""
-        yield f"<details><summary>{title}: {len(buffers):,} buffers, {size(sum(each.bytes for each in buffers))}</summary>"
+        together = f"{counted(len(buffers), 'buffer')}, {size(sum(each.bytes for each in buffers))}"
+        yield f"<details><summary>{title}: {together}</summary>"
         yield ""
         yield "| bytes | buffer | operation | submodule | line |"
         yield "|--:|---|---|---|---|"

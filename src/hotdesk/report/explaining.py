@@ -10,7 +10,7 @@ from hotdesk.errors import OptionError
 from hotdesk.explain import Outcome, Source
 from hotdesk.explain.answers import Spot
 from hotdesk.report.document import BufferEntry, DecisionEntry, Document
-from hotdesk.report.text import size
+from hotdesk.report.text import counted, size
 
 _BUFFER = re.compile(r"%?(b\d+)")
 _SHOWN = 10
@@ -134,10 +134,7 @@ def _line(made: Document, what: str, spot: Spot) -> Iterator[str]:
         hint = f"Nearest: {', '.join(near)}." if near else None
         raise OptionError("line", expected="one that operations of the program come from", got=what, hint=hint)
     peak = max((made.points[i].bytes for i in points), default=0)
-    yield (
-        f"{what}: {len(points):,} operations, {len(buffers):,} buffers of {size(sum(b.bytes for b in buffers))} together"
-        + (f", at most {size(peak)} in use" if points else "")
-    )
+    yield (f"{what}: {_counted(points, buffers)}" + (f", at most {size(peak)} in use" if points else ""))
     yield from _listed(made, buffers, decisions)
 
 
@@ -160,10 +157,7 @@ def _module(made: Document, what: str) -> Iterator[str]:
         expected = "peak, a buffer such as b0, a line such as model.py:12, or a submodule of the model"
         raise OptionError("what to explain", expected=expected, got=repr(what), hint=hint)
     peak = max((made.points[i].bytes for i in points), default=0)
-    yield (
-        f"{what}: {len(points):,} operations, {len(buffers):,} buffers of {size(sum(b.bytes for b in buffers))} together, "
-        f"at most {size(peak)} in use"
-    )
+    yield (f"{what}: {_counted(points, buffers)}, at most {size(peak)} in use")
     yield from _listed(made, buffers, decisions)
 
 
@@ -172,6 +166,11 @@ def _outermost(modules: Sequence[str]) -> str:
     names = list(dict.fromkeys(module.partition(".")[0] for module in modules))
     shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     return f"Outermost ones: {shown}." if names else "The program names none."
+
+
+def _counted(points: Sequence[int], buffers: Sequence[BufferEntry]) -> str:
+    together = f"{size(sum(each.bytes for each in buffers))}{' together' * (len(buffers) != 1)}"
+    return f"{counted(len(points), 'operation')}, {counted(len(buffers), 'buffer')} of {together}"
 
 
 def _listed(made: Document, buffers: Sequence[BufferEntry], decisions: Sequence[DecisionEntry]) -> Iterator[str]:
@@ -192,7 +191,7 @@ def _rest(buffers: Sequence[BufferEntry]) -> Iterator[str]:
     rest = buffers[_SHOWN:]
     if rest:
         yield ""
-        yield f"{len(rest):,} more buffers of {size(sum(each.bytes for each in rest))} together"
+        yield f"{counted(len(rest), 'more buffer')} of {size(sum(each.bytes for each in rest))}"
 
 
 def _at(op: str, line: str, module: str) -> str:

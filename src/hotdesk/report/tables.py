@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hotdesk.report.diff import Diff
 from hotdesk.report.document import Document
-from hotdesk.report.text import size
+from hotdesk.report.text import counted, size
 from hotdesk.report.tradeoff import COLUMNS, Tradeoff, cells, title_of
 
 _SHOWN = 10
@@ -60,7 +60,7 @@ def _figures(made: Document) -> Table:
     memory, table = made.memory, Table(box=None, show_header=False, pad_edge=False)
     rows = [
         ("peak", memory.peak, "arena and outputs"),
-        ("arena", memory.arena, f"{memory.allocations:,} buffers"),
+        ("arena", memory.arena, counted(memory.allocations, "buffer")),
         ("bound", memory.lower_bound, "no arena can be smaller"),
         ("no reuse", memory.no_reuse, "every tensor in a buffer of its own"),
         ("inputs", memory.inputs, ""),

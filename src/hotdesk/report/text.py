@@ -27,6 +27,11 @@ def size(count: int) -> str:
     return f"{value:.2f} {_UNITS[rank]} ({count:,})"
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things: `1 buffer`, `1,024 buffers`."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def unit_of(count: int) -> tuple[str, int]:
     """The unit that bytes are some of, and how many bytes it is: for an axis of a chart."""
     rank = max(0, min(3, (count.bit_length() - 1) // 10))
@@ -66,7 +71,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _arena(memory: Memory) -> str:
-    buffers = "1 buffer" if memory.allocations == 1 else f"{memory.allocations:,} buffers"
+    buffers = counted(memory.allocations, "buffer")
     if memory.arena <= memory.lower_bound:
         return f"{size(memory.arena)} for {buffers}, the least possible"
     return f"{size(memory.arena)} for {buffers}, lower bound {size(memory.lower_bound)}"

@@ -250,7 +250,7 @@ def test_explain_the_peak(capsys: pytest.CaptureFixture[str]) -> None:
         (["--value", "b0"], "allocated: No operand that dies here has as many bytes as the result."),
         (["--value", "b1"], "from point"),
         (["--module", "block"], "block: "),
-        (["--module", "block.up"], "1 buffers of 2.00 KiB (2,048) together"),
+        (["--module", "block.up"], "1 buffer of 2.00 KiB (2,048), at most"),
         (["--at", "desk_model.py:11"], "desk_model.py:11: "),
     ],
 )
