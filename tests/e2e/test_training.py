@@ -562,3 +562,23 @@ def test_attention_takes_memory_by_the_length() -> None:
     scores = 2 * 1024**2 * 4
     assert peaks[1] < scores
     assert peaks[1] < 2.5 * peaks[0]
+
+
+def test_gradients_are_named_by_the_line_of_what_they_are_gradients_of() -> None:
+    class Line(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(64, 64))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (x @ self.weight).tanh() @ self.weight
+
+    example = (torch.randn(32, 64), torch.randn(32, 64))
+    pair = Pair(Line(), OPTIMIZERS["momentum"], nn.MSELoss(), example)
+    pair.both(*example)
+    pair.assert_same()
+    rates = [torch.tensor(0.1)]
+    made = [each for each in pair.step.program.buffers(rates, *example) if each.name == "hotdesk.contract"]
+    assert len(made) >= 3  # the gradients of both uses of the weight add up in its momentum
+    line = Line.forward.__code__.co_firstlineno + 1
+    assert {each.location for each in made} == {f"{__file__}:{line}"}

@@ -27,7 +27,7 @@ from torch.fx import Graph, GraphModule, Interpreter, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.fx.graph import CodeGen
-from torch.fx.traceback import preserve_node_meta
+from torch.fx.traceback import preserve_node_meta, set_stack_trace
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.optim import SGD, Optimizer
 from torch.utils import _pytree as pytree
@@ -138,8 +138,11 @@ def trace_step(
         with torch.enable_grad():
             asked = {name: values[name].detach().requires_grad_() for name in trained}
             called = {**values, **asked, **dict(zip(buffers, state, strict=True))}
-            total = _loss(functional_call, model, called, loss, given)
-            gradients = cast(Any, torch.autograd.grad)(total, list(asked.values()), allow_unused=True)
+            with torch.autograd.set_detect_anomaly(True, check_nan=False):  # keeps who called each op
+                total = _loss(functional_call, model, called, loss, given)
+            _name_lines_of_gradients(total)
+            with preserve_node_meta():
+                gradients = cast(Any, torch.autograd.grad)(total, list(asked.values()), allow_unused=True)
         results = [total.detach(), *(each for each in gradients if each is not None)]
         stand_ins = {parameter: values[name] for name, parameter in parameters.items()}
         known = dict(zip(trained, gradients, strict=True))
@@ -158,6 +161,20 @@ def trace_step(
     update_early(graph.graph, len(pytree.tree_leaves(held)))
     graph.recompile()
     return StepTrace(Step(model, moments, graph), moments, fixed)
+
+
+def _name_lines_of_gradients(total: Tensor) -> None:
+    """What is traced while the backward pass runs an op has the stack of the forward op, where anomaly detection has kept it."""
+    left: list[Any] = [total.grad_fn]
+    seen = {*left}
+    while left:
+        node = left.pop()
+        new = {each for each, _ in node.next_functions if each is not None} - seen
+        seen |= new
+        left += new
+        stack: list[str] = node.metadata.get("traceback_", [])
+        node.register_prehook(lambda _, stack=stack: set_stack_trace(stack))
+        node.register_hook(lambda _, __: set_stack_trace([]))
 
 
 def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:
