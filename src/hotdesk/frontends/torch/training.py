@@ -172,9 +172,18 @@ def _name_lines_of_gradients(total: Tensor) -> None:
         new = {each for each, _ in node.next_functions if each is not None} - seen
         seen |= new
         left += new
-        stack: list[str] = node.metadata.get("traceback_", [])
-        node.register_prehook(lambda _, stack=stack: set_stack_trace(stack))
-        node.register_hook(lambda _, __: set_stack_trace([]))
+        _name_lines_of_gradient(node, node.metadata.get("traceback_", []))
+
+
+def _name_lines_of_gradient(node: Any, stack: list[str]) -> None:
+    def before(*_: Any) -> None:
+        set_stack_trace(stack)
+
+    def behind(*_: Any) -> None:
+        set_stack_trace([])
+
+    node.register_prehook(before)
+    node.register_hook(behind)
 
 
 def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:
