@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hotdesk.analysis.copying.context import CopyContext
+from hotdesk.analysis.copying.context import CopyContext, CopyEffects
 from hotdesk.analysis.copying.copies import MemoryClasses
-from hotdesk.analysis.copying.effects import CopyEffects
 from hotdesk.analysis.fusion.buffer_fusion import BufferFusions
 from hotdesk.checker import FaultKind
 from tests.planted.planting import ALLOC, COPY, WRONG_RESULTS, Case, always, both, program, unary

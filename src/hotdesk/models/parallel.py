@@ -1,4 +1,15 @@
-"""Parallel loops: `scf.parallel`, which reduces (`reductions`), and `scf.forall`, whose threads insert parts of shared tensors.
+"""Parallel loops: `scf.parallel`, which reduces, and `scf.forall`, whose threads insert parts of shared tensors.
+
+`scf.parallel` reduces scalars as it stands, and tensors one iteration after the other:
+
+    %r = scf.parallel (%i) = … init (%z) {              %r = scf.for %i = … iter_args(%a = %z) {
+      %v = …                                              %v = …
+      scf.reduce(%v) {                             ->     %s = add(%a, %v)
+      ^bb0(%a, %b): %s = add(%a, %b)                      scf.yield %s }
+        scf.reduce.return %s } }
+
+In which order values are reduced is left open, so one after another is as good as any. Iterations that ran at one time would all
+write the tensor that they reduce into; in a loop it is one buffer, and each iteration may write over what the last one made.
 
 A result of `scf.forall` is written over the operand that it begins with, as by an op in destination-passing style; inside, the
 operand is seen as it was before the loop.
@@ -6,23 +17,76 @@ operand is seen as it was before the loop.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.types import DYNAMIC, shape_of
+from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
 from hotdesk.ir.walking import int_array, segment_sizes
-from hotdesk.models import reductions
 from hotdesk.models.facts import Facts, Flow, no_facts
 from hotdesk.models.model import Buffers, OpModel
-from hotdesk.models.reductions import expand_parallel, reduction_facts
+from hotdesk.models.payloads import inlined
 from hotdesk.models.rewrites import bufferize_region_op
 from hotdesk.models.tensor_slices import slice_of, subview
 
-_LOOP = frozenset({(0, 0)})
-
-
 # scf.parallel
+
+
+def _expand_parallel(op: ir.Operation) -> list[ir.Value] | None:
+    """Loops, one in the other, that carry what is reduced; None if no tensor is."""
+    if not any(is_tensor(result.type) for result in op.results):
+        return None
+    count = segment_sizes(op)[0]
+    bounds = [list(op.operands[i : 3 * count : count]) for i in range(count)]
+    return _nest(bounds, [], list(op.operands[3 * count :]), op, op)
+
+
+def _nest(
+    bounds: Sequence[Sequence[ir.Value]],
+    positions: list[ir.Value],
+    carried: Sequence[ir.Value],
+    op: ir.Operation,
+    before: ir.Operation,
+) -> list[ir.Value]:
+    """What is carried after loops over the bounds, in front of an op."""
+    if not bounds:
+        return _iteration(op, positions, carried, before)
+    types = [value.type for value in carried]
+    loop = create("scf.for", [*bounds[0], *carried], types, regions=1, before=before)
+    kinds = [ir.IndexType.get(), *types]
+    block = loop.regions[0].blocks.append(*kinds, arg_locs=[op.location] * len(kinds))
+    position, *given = block.arguments
+    with ir.InsertionPoint(block), op.location:
+        end = ir.Operation.create("scf.yield", operands=given).operation
+    for number, value in enumerate(_nest(bounds[1:], [*positions, position], given, op, end)):
+        end.operands[number] = value
+    return list(loop.results)
+
+
+def _iteration(
+    op: ir.Operation, positions: list[ir.Value], carried: Sequence[ir.Value], before: ir.Operation
+) -> list[ir.Value]:
+    """One iteration in front of an op: the body, and each of its values reduced into what is carried."""
+    body = op.regions[0].blocks[0]
+    reduce = list(body.operations)[-1].operation
+    values = inlined(body, positions, before)
+    return [
+        inlined(region.blocks[0], [old, value], before)[0]
+        for region, old, value in zip(reduce.regions, carried, values, strict=True)
+    ]
+
+
+def _reduction_facts(op: ir.Operation) -> Facts:
+    """Before there are loops: tensors that are reduced are read."""
+    return Facts(reads=frozenset(i for i, value in enumerate(op.operands) if is_tensor(value.type)))
+
+
+def _nothing_passed(op: ir.Operation) -> Flow:
+    return Flow()
+
+
+_LOOP = frozenset({(0, 0)})
 
 
 def _parallel_flow(op: ir.Operation) -> Flow:
@@ -76,10 +140,6 @@ def _bufferize_forall(op: ir.Operation, buffers: Buffers) -> None:
     buffers.replaced_by(new)
 
 
-def _threads_flow(op: ir.Operation) -> Flow:
-    return Flow()
-
-
 def _insert_facts(op: ir.Operation) -> Facts:
     return Facts(reads=frozenset({0}), part=slice_of(op, 1, 0))
 
@@ -94,9 +154,10 @@ def _bufferize_insert(op: ir.Operation, buffers: Buffers) -> None:
 
 
 MODELS = {
-    "scf.parallel": OpModel(reduction_facts, _bufferize_parallel, _parallel_flow, expand=expand_parallel),
-    **reductions.MODELS,
+    "scf.parallel": OpModel(_reduction_facts, _bufferize_parallel, _parallel_flow, expand=_expand_parallel),
+    "scf.reduce": OpModel(_reduction_facts, flow=_nothing_passed),
+    "scf.reduce.return": OpModel(_reduction_facts),
     "scf.forall": OpModel(_forall_facts, _bufferize_forall, _forall_flow),
-    "scf.forall.in_parallel": OpModel(no_facts, flow=_threads_flow),
+    "scf.forall.in_parallel": OpModel(no_facts, flow=_nothing_passed),
     "tensor.parallel_insert_slice": OpModel(_insert_facts, _bufferize_insert),
 }

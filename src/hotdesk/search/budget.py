@@ -26,7 +26,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.split_candidates import SplitCandidate, split_candidates
 from hotdesk.analysis.order.straight_line import StraightLine
-from hotdesk.errors import OptionError
+from hotdesk.errors import OptionError, PlanError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.context import entered, verify
 from hotdesk.ir.types import is_any_tensor
@@ -39,7 +39,7 @@ from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.passes.tensor.split_rows import SplitRows
 from hotdesk.pipeline import Log, run_pass
 from hotdesk.progress import tell
-from hotdesk.search.budget_refusal import too_small
+from hotdesk.report.records import Certificate
 from hotdesk.search.trials import KeptTrials, Trial, bufferized
 
 PARTS = (2, 3, 4, 6, 8, 12, 16, 32, 64)
@@ -331,3 +331,40 @@ def _run(ops: Iterable[ir.Operation], times: int) -> Iterator[tuple[ir.Operation
 def _computes(op: ir.Operation) -> bool:
     """Whether an operation computes a tensor: views and destinations cost nothing."""
     return not op.name.startswith(("tensor.", "arith.", "func.")) and op.name != "scf.yield"
+
+
+_NAMED = 4
+"""Buffers that a message names, the largest first."""
+
+
+def too_small(budget: int, found: Trial) -> PlanError:
+    """The error for a budget, in bytes, and the last that was found."""
+    return PlanError(
+        "the budget",
+        expected=f"at most {budget:,} bytes for arena and results",
+        got=f"{found.peak:,} bytes, the least that is known to work",
+        hint=(
+            f"No plan for what was found needs less than {found.bound + found.outputs:,} bytes; "
+            f"the results alone take {found.outputs:,} bytes, whatever is done.{_because(found.certificate)}"
+        ),
+    )
+
+
+def _because(found: Certificate) -> str:
+    """What proves the bound of the arena, as sentences; nothing if there is no buffer in it."""
+    if not found.buffers:
+        return ""
+    shown = [f"{_placed(buffer.name, buffer.location)} {buffer.footprint:,}" for buffer in found.buffers[:_NAMED]]
+    rest = found.buffers[_NAMED:]
+    if rest:
+        shown.append(f"{len(rest):,} more {sum(buffer.footprint for buffer in rest):,}")
+    if found.lent:
+        shown.append(f"less {found.lent:,} that the caller's memory can lend")
+    named = ", ".join(shown)
+    if found.proof == "live":
+        return f" At {_placed(found.op, found.location)} the arena has to hold {found.bytes:,} bytes: {named}."
+    return f" The arena has to hold {found.bytes:,} bytes, as {found.proof} found nothing smaller for {named}."
+
+
+def _placed(name: str, location: str) -> str:
+    return f"{name} ({location})" if location else name

@@ -2,7 +2,7 @@
 
 Read first `inplace.py`, the rules and their order, then `places.py`, which values share memory, and `interference.py`, when they
 must not. What lies where: `occupants.py`, `occupancy.py`, `locations.py`, `sources.py`, `separation.py`. What is asked of an op:
-`access.py`, `conflicts.py`, `displacement.py`, `destination_decisions.py`. Control flow, as coalescing of phis and parallel
+`access.py`, `conflicts.py`, `displacement.py`, `destinations.py`. Control flow, as coalescing of phis and parallel
 copies (Boissinot et al., 2009): `flow_edges.py`, `flow_copies.py`, `merges.py`; loops in `region_loops.py` and `block_loops.py`
 with `parallel_copies.py`, `buffer_swaps.py` and `loop_entry.py`. `search.py` analyses a function again with other premises and
 keeps what copies less: `merge_search.py` and `writes_given_up.py`, both by `causes.py`, and `copied_slices.py`.

@@ -1,6 +1,10 @@
-"""Which destinations without contents give way to an operand that dies there, for a whole function.
+"""Where ops in destination-passing style write: over which operand, in place or by displacement, and why not over another.
 
-Each op is decided by itself, from the top (`destination_decisions`), with what control flow passes forward known. What comes
+Of one op (`decide_destination`): an operand with contents is overwritten iff in-place analysis finds nothing that would be lost.
+One without contents (a `tensor.empty`) gives way to an operand that dies there, by the rules of `displacement`; a part of one
+does not, because an insertion puts the result there.
+
+Of a function (`choose_destinations`): its ops are decided from the top, with what control flow passes forward known. What comes
 round a loop is not decided by then: a result that lies with one argument of a loop cannot lie with another one, to which it may
 be handed. So a function with loops or branches is analysed with the destinations that were chosen and with its own; a loop that
 would copy more bytes keeps its own, and a function that still would keeps all of them.
@@ -8,18 +12,87 @@ would copy more bytes keeps its own, and a function that still would keeps all o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from hotdesk.analysis.in_place.copied_bytes import copied_bytes
-from hotdesk.analysis.in_place.destination_decisions import decide_destination
+from hotdesk.analysis.in_place.displacement import find_displacement
 from hotdesk.analysis.in_place.flow_copies import FlowCopies
 from hotdesk.analysis.in_place.inplace import analyse_in_place
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
+from hotdesk.explain import Reason
 from hotdesk.program.graphs import reached
+
+
+@dataclass(frozen=True, slots=True)
+class DestinationDecision:
+    """At op `op`, result number `result` is written over value `value`, or over nothing that exists if that is None.
+
+    `operand` is the operand tied to the result. If `fresh`, it has no contents, and `value` is to take its place; otherwise
+    `value` is the operand itself. `conflict` is the op behind the reason.
+    """
+
+    op: int
+    operand: int
+    result: int
+    value: int | None
+    reason: Reason
+    conflict: int | None = None
+    fresh: bool = False
+
+
+def decide_destination(
+    function: TensorProgram,
+    op: OpRecord,
+    places: Places,
+    readers: Readers,
+    lent: Collection[int] = (),
+) -> list[DestinationDecision]:
+    """Decides the tied operands of an op, in order, and puts results where they are to be written.
+
+    `lent` are contents groups that have memory of the caller's in the end, so that they stay out of arguments.
+    """
+    found: list[DestinationDecision] = []
+    for operand, result in op.facts.ties:
+        if readers.root[op.operands[operand]] in readers.undefined:
+            returned = readers.root[op.results[result]] in lent
+            apart = {places.find(argument) for argument in function.writable_arguments} if returned else ()
+            taken = _displaced(function, op, operand, result, places, readers, apart)
+        else:
+            taken = _overwritten(op, operand, result, places)
+        if taken.value is not None:
+            places.join(taken.value, op.results[result])
+        found.append(taken)
+    return found
+
+
+def _overwritten(op: OpRecord, operand: int, result: int, places: Places) -> DestinationDecision:
+    value = op.operands[operand]
+    conflict = places.conflict(op, operand, value, result)
+    if conflict is not None:
+        return DestinationDecision(op.number, operand, result, None, conflict.reason, conflict.op)
+    return DestinationDecision(op.number, operand, result, value, Reason.DIES_HERE)
+
+
+def _displaced(
+    function: TensorProgram,
+    op: OpRecord,
+    operand: int,
+    result: int,
+    places: Places,
+    readers: Readers,
+    apart: Collection[int],
+) -> DestinationDecision:
+    if readers.extent[op.operands[operand]] is not WHOLE:
+        return DestinationDecision(op.number, operand, result, None, Reason.WRITTEN_IN_DESTINATION, fresh=True)
+    found = find_displacement(function, op, result, places, readers, apart)
+    if found.value is not None and operand in op.facts.reads:
+        return DestinationDecision(op.number, operand, result, None, Reason.OVERWRITTEN_UNREAD, fresh=True)
+    return DestinationDecision(op.number, operand, result, found.value, found.reason, found.conflict, fresh=True)
+
 
 Destinations = dict[tuple[int, int], int]
 """The value that becomes operand number so-and-so of an op, by (op, operand)."""

@@ -1,6 +1,6 @@
 """Which calls can have their results written over arguments that die there, and which functions must be able to do so.
 
-An op in destination-passing style overwrites an operand by the rules of `destination_decisions`. Of a `func.call`, result r
+An op in destination-passing style overwrites an operand by the rules of `destinations`. Of a `func.call`, result r
 overwrites argument a iff
 
 1. the callee has a body, and does not call itself, directly or through others (`no-body`, `recursive-call`, `not-analysed`);
@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.in_place.destination_decisions import DestinationDecision, decide_destination
+from hotdesk.analysis.in_place.destinations import DestinationDecision, decide_destination
 from hotdesk.analysis.in_place.flow_copies import FlowCopies
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.in_place.destination_decisions import decide_destination
+from hotdesk.analysis.in_place.destinations import decide_destination
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers

@@ -52,7 +52,7 @@ class BufferValue(Value):
 class BufferProgram(FunctionIR[Op, BufferValue]):
     """A function. `users` has for each memref the numbers of the ops that have it as an operand, in order; `asynchronous` are
     the ops that run on beside the program (`analysis.memrefs.asynchronous`); `passed_on` are terminators that pass on
-    what is not followed, each with a memref whose memory that leads to (`analysis.memrefs.hidden_memory`); `stored` are ops with
+    what is not followed, each with a memref whose memory that leads to (`analysis.memrefs.buffer_reading`); `stored` are ops with
     a memref that they put into other memory, from where it may be read."""
 
     users: tuple[tuple[int, ...], ...]

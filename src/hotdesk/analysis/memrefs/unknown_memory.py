@@ -4,7 +4,7 @@
 2. The same holds of the arguments of its regions. An op that itself ends a region of an unknown op, such as `scf.reduce`, may
    have its regions run on what that one has as well.
 3. An argument of a block that an op without a model branches to may be any operand of whatever branches there.
-4. Pointers and handles among the operands lead to memory too (`analysis.memrefs.hidden_memory`).
+4. Pointers and handles among the operands lead to memory too (`analysis.memrefs.buffer_reading`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
 """Where control decides who owns a buffer, the program says so on each path, and nothing is asked at run time.
 
 1. A choice of which it would be asked what was chosen becomes a branch: each way frees what it does not pass on. It is put off
-   until both have been used (`late_choices`).
+   until both have been used, so that the other one can be freed there: behind the last use of its operands, no further, so
+   nothing is kept alive for it.
 
-    %s = arith.select %p, %a, %b      ->      %s = scf.if %p { scf.yield %a } else { scf.yield %b }
+    %s = arith.select %p, %a, %b; use %b      ->      use %b; %s = scf.if %p { scf.yield %a } else { scf.yield %b }
+
+   legal always, as long as the choice stays in front of what uses it: it touches no memory.
 
 2. A result that on some paths is memory of somebody else, or of another result, is copied on those paths, instead of behind them.
 
@@ -31,6 +34,7 @@ from hotdesk.analysis.ownership.owners import Ownership, OwnershipTransfer
 from hotdesk.ir.building import create, replace
 from hotdesk.models.memory_effects import effects_of
 from hotdesk.passes.buffers.ownership_tails import Tail, may_follow
+from hotdesk.program.op_ranges import between
 from hotdesk.program.records import ENTRY, EXIT
 
 _BRANCHES = ("scf.if", "scf.index_switch", "scf.execute_region", "shape.assuming")
@@ -213,3 +217,23 @@ def close_branch(branch: ir.Operation) -> None:
     new = create(branch.name, list(branch.operands), [], attributes, regions=2, before=branch)
     branch.regions[0].blocks[0].append_to(new.regions[0])
     branch.erase()
+
+
+def put_off(program: BufferProgram, ownership: Ownership, choice: BufferOp) -> None:
+    """Moves a choice down in its block, behind the uses of the memory of its operands in front of its own first use."""
+    (result,) = choice.results
+    tops = (_top_in(program, user, choice.block) for user in program.users[result])
+    first = min((top for top in tops if top is not None), default=program.blocks[choice.block].last)
+    owners = ownership.candidates[result] - {EXTERNAL}
+    used = [op for owner in owners for op in between(ownership.uses.get(owner, ()), choice.end, first)]
+    if used and (last := _top_in(program, max(used), choice.block)) is not None:
+        choice.operation.move_after(program.ops[last].operation)
+
+
+def _top_in(program: BufferProgram, op: int, block: int) -> int | None:
+    """The op of a block that an op is, or is in; None if it is in none."""
+    while op >= 0:
+        if program.ops[op].block == block:
+            return op
+        op = program.blocks[program.ops[op].block].parent
+    return None

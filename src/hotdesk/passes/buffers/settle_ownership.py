@@ -1,7 +1,8 @@
 """Reads a function, finds who owns what, and rewrites it until as little as possible is left to run time.
 
 With `mode=copies`, what would be asked is copied first (`critical_aliases`); otherwise paths are told apart (`ownership_paths`).
-Branches get blocks on those edges on which something is freed that no other edge may free.
+Branches get blocks on those edges on which something is freed that no other edge may free. Refused is memory of which it cannot
+be told who owns it, or how long it is in use.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.ownership.allocators import returned_elsewhere
+from hotdesk.analysis.ownership.candidates import EXTERNAL
 from hotdesk.analysis.ownership.owners import Ownership, solve
 from hotdesk.analysis.ownership.slots import Key, OwnershipSlots
+from hotdesk.analysis.ownership.unreleased import hidden_refused, leaves
+from hotdesk.errors import BufferizationError
 from hotdesk.explain import Reason
+from hotdesk.ir.locations import python_line
 from hotdesk.passes.buffers.branch_edges import passes_more, split_edge
 from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases, copy_open_results
-from hotdesk.passes.buffers.late_choices import put_off
 from hotdesk.passes.buffers.new_copies import copy_of
 from hotdesk.passes.buffers.ownership_flags import flagged_results
 from hotdesk.passes.buffers.ownership_paths import (
@@ -29,17 +33,64 @@ from hotdesk.passes.buffers.ownership_paths import (
     foreign_points,
     open_branch,
     opened,
-)
-from hotdesk.passes.buffers.ownership_refusals import (
-    refuse_conditional,
-    refuse_hidden,
-    refuse_several,
-    refuse_unfinished,
+    put_off,
 )
 from hotdesk.passes.buffers.ownership_tails import follow_paths
 from hotdesk.passes.buffers.reallocs import expand_reallocs
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy, reason_of
 from hotdesk.passes.buffers.unused_values import drop_unused
+
+
+def _refuse_conditional(program: BufferProgram) -> None:
+    """Raises BufferizationError if memory is freed already, under conditions."""
+    for op in program.ops:
+        if op.name == "bufferization.dealloc":
+            raise BufferizationError(
+                "deallocation of a function that frees already",
+                expected="`memref.dealloc`, which is dropped, or nothing freed",
+                got="`bufferization.dealloc`",
+                where=python_line(op.operation.location),
+                hint="lower it first: --convert-bufferization-to-memref",
+            )
+
+
+def _refuse_unfinished(program: BufferProgram, ownership: Ownership) -> None:
+    """Raises BufferizationError if memory would be freed or transferred that an asynchronous op may still use."""
+    for number in ownership.unfinished:
+        op = program.ops[number]
+        raise BufferizationError(
+            f"memory that `{op.name}` uses beside the program",
+            expected="an op that waits for it, in the block in which the memory is allocated",
+            got="none, so that it may use the memory when it is freed or transferred",
+            where=python_line(op.operation.location),
+            hint="wait in that block: async.await or gpu.wait for its token, memref.dma_wait for its tag, omp.taskwait or "
+            "omp.barrier for a task, acc.wait for all queues; or hand in memory that somebody else frees "
+            "(docs/deallocation.md)",
+        )
+
+
+def _refuse_hidden(program: BufferProgram, ownership: Ownership) -> None:
+    """Raises BufferizationError if a tensor or handle leaves the region in which the memory is freed that it leads to."""
+    for number, buffer in program.passed_on:
+        owners = (owner for owner in ownership.candidates[buffer] if owner != EXTERNAL and ownership.places.get(owner))
+        if any(leaves(program, program.ops[number], owner) for owner in owners):
+            raise hidden_refused(program.ops[number])
+
+
+def _refuse_several(program: BufferProgram, ownership: Ownership) -> None:
+    """Raises BufferizationError if one of several owned operands is passed on, so that nobody would free the others."""
+    passed: dict[tuple[int, int, int], set[int]] = {}
+    for flow in program.flows:
+        passed.setdefault((flow.op, flow.edge, flow.target), set()).add(flow.operand)
+    for (number, _, _), operands in passed.items():
+        if len(operands) > 1 and any(h.moved for o in operands if (h := ownership.transfers.get((number, o)))):
+            op = program.ops[number]
+            raise BufferizationError(
+                f"memory that `{op.name}` passes on",
+                expected="one operand for each argument and result",
+                got=f"{len(operands)} operands for one",
+                where=python_line(op.operation.location),
+            )
 
 
 class DeallocationOptions(Protocol):
@@ -114,13 +165,13 @@ class _Settling:
         """Solves the function, as it has been read or is read now."""
         while True:
             program, slots = records or self._records()
-            refuse_conditional(program)
+            _refuse_conditional(program)
             ownership = solve(program, slots, flagged_results(program, self._flagged))
-            refuse_several(program, ownership)
+            _refuse_several(program, ownership)
             unclear = _unclear_edges(program, ownership) or _edges_of_flags(program, ownership)
             if not unclear:
-                refuse_unfinished(program, ownership)
-                refuse_hidden(program, ownership)
+                _refuse_unfinished(program, ownership)
+                _refuse_hidden(program, ownership)
                 break
             for number, edges in unclear.items():
                 branch = program.ops[number].operation

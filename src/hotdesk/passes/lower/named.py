@@ -9,9 +9,8 @@ from hotdesk.ir.walking import flag_of, int_array, integer_of, text_of
 from hotdesk.kernels.machine import target
 from hotdesk.kernels.text import KernelText
 from hotdesk.models.hotdesk import WITH_KERNELS, letters_of
-from hotdesk.passes.lower.attention.kernel import AttentionSpec, attention
-from hotdesk.passes.lower.attention.region import scoring
-from hotdesk.passes.lower.contraction.kernel import ContractionSpec, contraction
+from hotdesk.passes.lower.attention import AttentionSpec, attention, scoring
+from hotdesk.passes.lower.contraction import ContractionSpec, contraction
 from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace_bytes
 from hotdesk.passes.lower.pooling import PoolingSpec, pooling
 from hotdesk.passes.lower.scalar import Reduction

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.in_place.destination_decisions import DestinationDecision
+from hotdesk.analysis.in_place.destinations import DestinationDecision
 from hotdesk.analysis.in_place.inplace_calls import CALL, CallPlans, FunctionPlan, Given
 from hotdesk.analysis.in_place.plain_values import alias_sets, in_place_candidates, live_ranges
 from hotdesk.analysis.tensors.program import TensorProgram

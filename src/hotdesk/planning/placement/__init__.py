@@ -2,7 +2,7 @@
 
 In order: `instance.py` (a problem as heuristics read it), `decompose.py` (independent parts), `orders.py`, `skyline.py` and
 `greedy.py` (heuristics; `greedy_kernels.py` in compiled code), `search.py` (local search over orders), `exact.py` (questions
-whether a capacity suffices) with `dive.py` (and `dive_kernels.py`) and `cpsat.py`, which answer them
-(`obstacles.py` tells them of pinned buffers), `portfolio.py` (which of these, in which order, until when: `deadline.py`).
-Beside them `borrow.py` (what goes into pools) and `tied.py` (bodies of several rectangles).
+whether a capacity suffices) with `dive.py` (and `dive_kernels.py`) and `cpsat.py`, which answer them, `portfolio.py` (which of
+these, in which order, until when: `deadline.py`). Beside them `borrow.py` (what goes into pools) and `tied.py` (bodies of
+several rectangles).
 """

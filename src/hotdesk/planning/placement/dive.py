@@ -13,7 +13,7 @@ rests on the ground or on another one (Moffitt, "MiniMalloc", ASPLOS 2024), each
 3. Identical buffers are placed in the order of their numbers.
 4. A state is dropped when, at some step, the level and the bytes still to be placed exceed the capacity.
 5. A buffer whose floor was raised so far that it rests on nothing is passed over: lower down it is looked at elsewhere.
-6. What is pinned stands in the way from the start (`obstacles.py`): floors are the lowest places clear of it, and what it takes
+6. What is pinned stands in the way from the start (`ObstacleTables`): floors are the lowest places clear of it, and what it takes
    above a level is not there for others. A buffer that rests on nothing else rests on something pinned.
 
 Moves are made in compiled code (`dive_kernels.py`), where the package `numba` is there (extra `exact`). How long a walk takes is
@@ -29,7 +29,8 @@ takes a long one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from random import Random
 from typing import Any
@@ -39,9 +40,78 @@ from numpy.typing import NDArray
 
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.placement.instance import Answer, Instance, common_unit
-from hotdesk.planning.placement.obstacles import Integers, ObstacleTables
 from hotdesk.planning.placement.orders import by_area, by_size
 from hotdesk.planning.placement.skyline import SKYLINE_ORDERS
+
+Integers = NDArray[Any]
+"""32 or 64 bits wide, as the capacity asks for."""
+
+_Intervals = list[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class ObstacleTables:
+    """The bytes that pinned buffers occupy, as the search looks them up: for each movable buffer, and for each step.
+
+    Tables of intervals `[bottom, top)` in units of some bytes, in order and apart, a row for each that any column has. Columns
+    with fewer end with empty ones at `far`; without pinned buffers there are no rows. `bottoms` and `tops` have a column for
+    each buffer, the others one for each step.
+
+    To a buffer all is taken that it has no room in, up to the next place it is aligned at. `total` is what is taken at a step,
+    `highest` the top of all.
+    """
+
+    bottoms: Integers
+    tops: Integers
+    step_bottoms: Integers
+    step_tops: Integers
+    total: NDArray[np.int64]
+    highest: int
+
+    @classmethod
+    def of(
+        cls, instance: Instance, order: Sequence[int], steps: NDArray[np.int64], unit: int, far: Any
+    ) -> ObstacleTables:
+        """For the buffers in `order` and these compressed `steps`; integers are of the kind of `far`."""
+        found = instance.obstacles
+        by_buffer = [_out_of_reach(instance, i, unit) for i in order] if found else []
+        by_step = [_merged(_standing(instance, step, step + 1, unit), 1) for step in steps.tolist()] if found else []
+        bottoms, tops = _table(by_buffer, len(order), far)
+        step_bottoms, step_tops = _table(by_step, len(steps), far)
+        total = (step_tops - step_bottoms).sum(0, dtype=np.int64)
+        highest = max((o.top // unit for o in found), default=0)
+        return cls(bottoms, tops, step_bottoms, step_tops, total, highest)
+
+
+def _out_of_reach(instance: Instance, i: int, unit: int) -> _Intervals:
+    """What is taken while buffer `i` is live, with gaps that are too small for it."""
+    taken = _standing(instance, instance.lower[i], instance.upper[i], unit)
+    return _merged(taken, instance.size[i] // unit, max(instance.alignment[i] // unit, 1))
+
+
+def _standing(instance: Instance, lower: int, upper: int, unit: int) -> _Intervals:
+    """What obstacles take at the steps `[lower, upper)`, lowest first."""
+    return sorted((o.bottom // unit, o.top // unit) for o in instance.obstacles if o.lower < upper and lower < o.upper)
+
+
+def _merged(taken: Iterable[tuple[int, int]], least: int, alignment: int = 1) -> _Intervals:
+    """Intervals with tops rounded up, those as one that less than `least` is between."""
+    found: _Intervals = []
+    for bottom, top in taken:
+        start, end = found.pop() if found and bottom - found[-1][1] < least else (bottom, 0)
+        found.append((start, max(end, top + -top % alignment)))
+    return found
+
+
+def _table(columns: Sequence[_Intervals], count: int, far: Any) -> tuple[Integers, Integers]:
+    """Bottoms and tops, a column for each of `count` lists of intervals."""
+    table = np.full((2, max(map(len, columns), default=0), count), far, dtype=np.int64)
+    for k, column in enumerate(columns):
+        for row, interval in enumerate(column):
+            table[:, row, k] = interval
+    bottoms, tops = np.minimum(table, far).astype(np.asarray(far).dtype)
+    return bottoms, tops
+
 
 LARGEST = 1_000
 """Buffers up to which the states along a walk are kept: their bytes grow with the square."""

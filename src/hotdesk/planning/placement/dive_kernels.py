@@ -1,8 +1,8 @@
 """The moves of `dive.py` on one state, and a walk of such moves, in code that `numba` compiles.
 
 `floor` is the lowest offset left to a buffer, or `far` once it is placed, `offset` its place; `level`, `left` and `count` have an
-entry for each step: see `dive.py`. `facts` are those of `dive.WalkTables`. Pinned buffers are told by tables of `obstacles.py`,
-without rows where nothing is pinned; `room` is what they leave of the capacity at each step.
+entry for each step: see `dive.py`. `facts` are those of `dive.WalkTables`. Pinned buffers are told by
+`dive.ObstacleTables`, without rows where nothing is pinned; `room` is what they leave of the capacity at each step.
 
 Integers all through, so that every machine walks alike.
 """

@@ -12,8 +12,8 @@ from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.analysis.ownership import releases
 from hotdesk.analysis.ownership.owners import Ownership, OwnershipTransfer
 from hotdesk.analysis.ownership.releases import Releases
-from hotdesk.passes.buffers import operand_flags, ownership_paths, returned_copies, settle_ownership
-from hotdesk.passes.buffers.operand_flags import OperandFlags
+from hotdesk.passes.buffers import ownership_flags, ownership_paths, returned_copies, settle_ownership
+from hotdesk.passes.buffers.ownership_flags import OperandFlags
 from tests.unit.passes.buffers.deallocation_programs import PROGRAMS
 from tests.unit.passes.buffers.test_deallocate import OWNERSHIP, check_runs
 
@@ -37,8 +37,8 @@ def freed_behind_branches_alone(patch: Patch) -> None:
 
 
 def flags_turned_round(patch: Patch) -> None:
-    bit = operand_flags.bit
-    patch.setattr(operand_flags, "bit", lambda value, before: bit(not value, before))
+    bit = ownership_flags.bit
+    patch.setattr(ownership_flags, "bit", lambda value, before: bit(not value, before))
 
 
 def one_buffer_transferred_twice(patch: Patch) -> None:
@@ -78,7 +78,7 @@ def addresses_are(equal: bool) -> Callable[[Patch], None]:
     def apply(patch: Patch) -> None:
         def answered(self: OperandFlags, how: str, a: int, b: int, before: Any) -> Any:
             del self, a, b
-            return operand_flags.bit((how == "eq") is equal, before)
+            return ownership_flags.bit((how == "eq") is equal, before)
 
         patch.setattr(OperandFlags, "_compared", answered)
 

@@ -24,8 +24,7 @@ from typing import Literal, TypeAlias
 from hotdesk.ir.types import element_bytes
 from hotdesk.kernels.machine import Machine, target
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText
-from hotdesk.passes.lower.contraction.kernel import contract
-from hotdesk.passes.lower.contraction.loops import ContractionDim
+from hotdesk.passes.lower.contraction import ContractionDim, contract
 from hotdesk.passes.lower.convolution import transposed
 from hotdesk.passes.lower.convolution.depthwise import Ring, choose_ring, depthwise
 from hotdesk.passes.lower.convolution.direct import convolve_directly

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotdesk.kernels.text import View
-from hotdesk.passes.lower.contraction.kernel import ContractionSpec, contraction
+from hotdesk.passes.lower.contraction import ContractionSpec, contraction
 from tests.unit.passes.lower.running import Kernel, Placed, assert_close, place, unread, values, view_of
 
 

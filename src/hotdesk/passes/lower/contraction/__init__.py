@@ -1,1 +1,0 @@
-"""Kernels of tensor contractions: as calls of products, or as loops. Read `kernel` first."""
