@@ -30,7 +30,7 @@ from hotdesk.checker.report import FaultKind
 from hotdesk.checker.values import Unwritten, Value, dtype_of, xp
 from hotdesk.errors import ExecutionError, LoweringError
 from hotdesk.explain import Source
-from hotdesk.ir.locations import placed, python_line
+from hotdesk.ir.locations import placed, python_line, source_of
 from hotdesk.ir.types import DYNAMIC, is_tensor
 from hotdesk.ir.walking import segment_sizes, symbol_name
 
@@ -139,7 +139,7 @@ class OpReader:
         self.op = op
         self.function = function
         self.name = op.name
-        self.at = at or Source(op.name, python_line(op.location))
+        self.at = at or source_of(op)
         self.operands = tuple(function.slot(v) for v in op.operands)
         self.results = tuple(function.slot(v) for v in op.results)
 
@@ -267,7 +267,7 @@ class FunctionReader:
         return _ReadyBlock(arguments, steps, end, None if len(ops[-1].successors) else last.operands)
 
     def _step(self, op: ir.Operation) -> Step:
-        expansion, at = self._expansions.get(op), Source(op.name, python_line(op.location))
+        expansion, at = self._expansions.get(op), source_of(op)
         if expansion is not None and expansion.generic is None:
             return self._inlined(expansion)
         if expansion is not None and expansion.generic is not None:
@@ -440,7 +440,7 @@ class Interpreter:
                     hint="The memory checker runs programs; give it the whole one.",
                 )  # fmt: skip
             reader = FunctionReader(self, self._dialects, self._expansions.found)
-            body, at = reader.region(op.regions[0]), Source(op.name, python_line(op.location))
+            body, at = reader.region(op.regions[0]), source_of(op)
             self._functions[name] = _ReadyFunction(body, reader, tuple(parameters(op, False)), at)
         return self._functions[name]
 

@@ -7,6 +7,10 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import shape_of
+from hotdesk.ir.walking import captured_operands
+
+_HOW = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+"""The predicates of `arith.cmpi`, as it numbers them."""
 
 
 def create(
@@ -34,9 +38,43 @@ def replace(old: ir.Operation, new: ir.Operation) -> None:
     old.erase()
 
 
+def let_read(op: ir.Operation, others: Mapping[ir.Value, ir.Value]) -> None:
+    """Has an op and its regions read other values."""
+    own = [(op, i, value) for i, value in enumerate(op.operands)]
+    for reader, i, value in (*own, *captured_operands(op)):
+        if value in others:
+            reader.operands[i] = others[value]
+
+
+def clone_with(op: ir.Operation, mapping: dict[ir.Value, ir.Value], point: ir.InsertionPoint) -> ir.Operation:
+    """Clones an op, with what it and its regions read replaced by `mapping`, and adds its results to the mapping."""
+    clone = op.clone(point)
+    let_read(clone, mapping)
+    mapping.update(zip(op.results, clone.results, strict=True))
+    return clone
+
+
+def constant(value: int, kind: ir.Type, before: ir.Operation) -> ir.Value:
+    """An integer of a type."""
+    return create("arith.constant", [], [kind], {"value": ir.IntegerAttr.get(kind, value)}, before=before).results[0]
+
+
+def compared(how: str, a: ir.Value, b: ir.Value, before: ir.Operation) -> ir.Value:
+    """Whether an integer is as another one; `how` as `arith.cmpi` has it in its text, such as `ult`."""
+    bit, predicate = (
+        ir.IntegerType.get_signless(1),
+        ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _HOW.index(how)),
+    )
+    return create("arith.cmpi", [a, b], [bit], {"predicate": predicate}, before=before).results[0]
+
+
+def index_cast(value: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
+    """An index as an integer of a type, or the other way round."""
+    return create("arith.index_cast", [value], [kind], before=before).results[0]
+
+
 def index_constant(value: int, before: ir.Operation) -> ir.Value:
-    index = ir.IndexType.get()
-    return create("arith.constant", [], [index], {"value": ir.IntegerAttr.get(index, value)}, before=before).results[0]
+    return constant(value, ir.IndexType.get(), before)
 
 
 def dim(tensor: ir.Value, position: int, before: ir.Operation) -> ir.Value:

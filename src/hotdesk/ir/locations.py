@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 from hotdesk._bindings import ir
 from hotdesk.errors import HotdeskError
+from hotdesk.explain.decision import Source
 
 CHECKED_OP = "hotdesk.checked_op"  # on a `cf.assert`: the name of the op that it was made for
 _FRAME = re.compile(r'"((?!<(?:module|node) )[^"]+)":(\d+):(\d+)')
@@ -52,6 +53,16 @@ def python_line(location: object) -> str:
         return _line(*frames[0])
     node = _NODE.search(str(location))
     return sys.intern(f"node {node[1]}") if node is not None else ""
+
+
+def source_of(op: ir.Operation) -> Source:
+    """An op as decisions name it, by its Python line."""
+    return Source(op.name, python_line(op.location))
+
+
+def source_in_model(op: ir.Operation) -> Source:
+    """An op as decisions name it, by its Python line and the submodule that it is in."""
+    return Source(op.name, *origin(op.location))
 
 
 def origin(location: object) -> tuple[str, str]:

@@ -150,6 +150,11 @@ def captured_operands(operation: ir.Operation) -> list[tuple[ir.Operation, int, 
     return [(op, i, v) for op in nested for i, v in enumerate(op.operands) if v not in inside]
 
 
+def values_read(operation: ir.Operation) -> list[ir.Value]:
+    """The operands of an operation, and what its regions read from outside of it."""
+    return [*operation.operands, *(value for _, _, value in captured_operands(operation))]
+
+
 def integer_of(operation: ir.Operation, attribute: str) -> int:
     """The number that an attribute is."""
     return int(cast(Any, operation.attributes[attribute]).value)

@@ -13,14 +13,10 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, empty_of
 from hotdesk.ir.types import is_tensor
-from hotdesk.models.facts import Facts
+from hotdesk.models.facts import Facts, no_facts, reads_tensors
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.payloads import structured
 from hotdesk.models.scf import SELECT
-
-
-def _elementwise_facts(op: ir.Operation) -> Facts:
-    return Facts(reads=frozenset(i for i, value in enumerate(op.operands) if is_tensor(value.type)))
 
 
 def _expand_elementwise(op: ir.Operation) -> list[ir.Value] | None:
@@ -52,7 +48,7 @@ def _is_used_once(value: ir.Value, op: ir.Operation) -> bool:
     return len(list(value.uses)) == 1
 
 
-ELEMENTWISE = OpModel(_elementwise_facts, expand=_expand_elementwise)
+ELEMENTWISE = OpModel(reads_tensors, expand=_expand_elementwise)
 
 
 def _constant_facts(op: ir.Operation) -> Facts:
@@ -85,12 +81,8 @@ def _bufferize_constant(op: ir.Operation, buffers: Buffers) -> None:
     buffers.assign(result, create("memref.get_global", [], [memref], {"name": name}, before=op).results[0])
 
 
-def _scalar(op: ir.Operation) -> Facts:
-    return Facts()
-
-
 def _select_facts(op: ir.Operation) -> Facts:
-    return _elementwise_facts(op) if is_tensor(op.operands[0].type) else SELECT.facts(op)
+    return reads_tensors(op) if is_tensor(op.operands[0].type) else SELECT.facts(op)
 
 
 def _expand_select(op: ir.Operation) -> list[ir.Value] | None:
@@ -103,5 +95,5 @@ MODELS = {
     "math.*": ELEMENTWISE,
     "arith.constant": OpModel(_constant_facts, _bufferize_constant),
     "arith.select": OpModel(_select_facts, SELECT.bufferize, expand=_expand_select),
-    "cf.assert": OpModel(_scalar),
+    "cf.assert": OpModel(no_facts),
 }

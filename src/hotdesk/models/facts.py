@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
+from hotdesk.ir.types import is_tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,11 @@ class Facts:
 def no_facts(op: ir.Operation) -> Facts:
     """Those of an op that touches no tensor's memory."""
     return Facts()
+
+
+def reads_tensors(op: ir.Operation) -> Facts:
+    """Those of an op that reads its tensors and makes new ones."""
+    return Facts(reads=frozenset(i for i, value in enumerate(op.operands) if is_tensor(value.type)))
 
 
 RESULTS = -1

@@ -62,7 +62,7 @@ def _told(
     return told
 
 
-def _watched(bufferize: Callable[[ir.Operation, Buffers], None]) -> Callable[[ir.Operation, Buffers], None]:
+def _watched(bufferize: Callable[[ir.Operation, Buffers], object]) -> Callable[[ir.Operation, Buffers], None]:
     @wraps(bufferize)
     def watched(op: ir.Operation, buffers: Buffers) -> None:
         seen = _Watched(op, buffers)

@@ -59,10 +59,6 @@ def _foreign_facts(op: ir.Operation) -> Facts:
     return Facts(reads=reads, ties=ties, overwrites=frozenset(init for init, _ in ties))
 
 
-def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
-    bufferize_destination_style(op, buffers)
-
-
 def _bufferize_foreign(op: ir.Operation, buffers: Buffers) -> None:
     new = bufferize_destination_style(op, buffers)
     new.attributes["resultSegmentSizes"] = no_results()
@@ -74,6 +70,6 @@ def no_results() -> ir.Attribute:
 
 
 MODELS = {
-    **{name: OpModel(facts, _bufferize) for name in WITH_KERNELS},
+    **{name: OpModel(facts, bufferize_destination_style) for name in WITH_KERNELS},
     FOREIGN: OpModel(_foreign_facts, _bufferize_foreign),
 }

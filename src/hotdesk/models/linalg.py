@@ -13,7 +13,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import segment_sizes
 from hotdesk.models.facts import Facts
-from hotdesk.models.model import Buffers, OpModel
+from hotdesk.models.model import OpModel
 from hotdesk.models.rewrites import bufferize_destination_style
 
 _OVERWRITTEN_INIT = {"linalg.softmax": 1, "linalg.pack": 1, "linalg.unpack": 1}
@@ -72,10 +72,6 @@ def _is_parallel(op: ir.Operation) -> bool:
     return "reduction" not in kinds and "window" not in kinds
 
 
-def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
-    bufferize_destination_style(op, buffers)
-
-
 def _refuse_winograd(op: ir.Operation) -> None:
     raise BufferizationError(
         f"op `{op.name}` has no form on memrefs",
@@ -88,6 +84,6 @@ def _refuse_winograd(op: ir.Operation) -> None:
 
 _WINOGRAD = OpModel(facts, expand=_refuse_winograd)
 MODELS = {
-    "linalg.*": OpModel(facts, _bufferize),
+    "linalg.*": OpModel(facts, bufferize_destination_style),
     **{f"linalg.winograd_{part}_transform": _WINOGRAD for part in ("filter", "input", "output")},
 }

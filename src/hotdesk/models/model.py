@@ -110,7 +110,7 @@ class OpModel:
     Attributes:
         facts: reads, writes and aliases of one operation of the kind.
         bufferize: makes the operation's form on memrefs in front of it and assigns its results' buffers; the operation itself
-            is erased afterwards. None for operations that need no rewriting.
+            is erased afterwards; what is returned does not count. None for operations that need no rewriting.
         flow: how values pass through the operation's regions, each of whose operations is then analysed by its own model; None
             for operations whose regions are payload.
         branches: of a terminator that goes to other blocks, (operand, successor, argument of that block).
@@ -123,7 +123,7 @@ class OpModel:
     """
 
     facts: Callable[[ir.Operation], Facts]
-    bufferize: Callable[[ir.Operation, Buffers], None] | None = None
+    bufferize: Callable[[ir.Operation, Buffers], object] | None = None
     flow: Callable[[ir.Operation], Flow] | None = None
     branches: Callable[[ir.Operation], tuple[tuple[int, int, int], ...]] | None = None
     effects: Callable[[ir.Operation], MemoryEffects] | None = None

@@ -24,7 +24,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
 from hotdesk.ir.walking import int_array, segment_sizes
-from hotdesk.models.facts import Facts, Flow, no_facts
+from hotdesk.models.facts import Facts, Flow, no_facts, reads_tensors
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.payloads import inlined
 from hotdesk.models.rewrites import bufferize_region_op
@@ -75,11 +75,6 @@ def _iteration(
         inlined(region.blocks[0], [old, value], before)[0]
         for region, old, value in zip(reduce.regions, carried, values, strict=True)
     ]
-
-
-def _reduction_facts(op: ir.Operation) -> Facts:
-    """Before there are loops: tensors that are reduced are read."""
-    return Facts(reads=frozenset(i for i, value in enumerate(op.operands) if is_tensor(value.type)))
 
 
 def _nothing_passed(op: ir.Operation) -> Flow:
@@ -154,9 +149,9 @@ def _bufferize_insert(op: ir.Operation, buffers: Buffers) -> None:
 
 
 MODELS = {
-    "scf.parallel": OpModel(_reduction_facts, _bufferize_parallel, _parallel_flow, expand=_expand_parallel),
-    "scf.reduce": OpModel(_reduction_facts, flow=_nothing_passed),
-    "scf.reduce.return": OpModel(_reduction_facts),
+    "scf.parallel": OpModel(reads_tensors, _bufferize_parallel, _parallel_flow, expand=_expand_parallel),
+    "scf.reduce": OpModel(reads_tensors, flow=_nothing_passed),
+    "scf.reduce.return": OpModel(reads_tensors),
     "scf.forall": OpModel(_forall_facts, _bufferize_forall, _forall_flow),
     "scf.forall.in_parallel": OpModel(no_facts, flow=_nothing_passed),
     "tensor.parallel_insert_slice": OpModel(_insert_facts, _bufferize_insert),

@@ -92,10 +92,6 @@ def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
     bufferize_region_op(op, flow(op), buffers)
 
 
-def _bufferize_terminator(op: ir.Operation, buffers: Buffers) -> None:
-    bufferize_terminator(op, buffers)
-
-
 def _model(flow: Callable[[ir.Operation], Flow]) -> OpModel:
     return OpModel(no_facts, _bufferize, flow)
 
@@ -106,8 +102,8 @@ MODELS = {
     "scf.if": _model(_branch_flow),
     "scf.index_switch": _model(_branch_flow),
     "scf.execute_region": _model(_once_flow),
-    "scf.yield": OpModel(no_facts, _bufferize_terminator, takes_scalars=True),
-    "scf.condition": OpModel(no_facts, _bufferize_terminator, takes_scalars=True),
+    "scf.yield": OpModel(no_facts, bufferize_terminator, takes_scalars=True),
+    "scf.condition": OpModel(no_facts, bufferize_terminator, takes_scalars=True),
 }
 LOOPS_AND_BRANCHES = tuple(name for name, model in MODELS.items() if model.flow is not None)
 TERMINATORS = tuple(name for name, model in MODELS.items() if model.flow is None)

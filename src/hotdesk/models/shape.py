@@ -48,10 +48,6 @@ def _bufferize_assuming(op: ir.Operation, buffers: Buffers) -> None:
     bufferize_region_op(op, _assuming_flow(op), buffers)
 
 
-def _bufferize_yield(op: ir.Operation, buffers: Buffers) -> None:
-    bufferize_terminator(op, buffers)
-
-
 def _poison_facts(op: ir.Operation) -> Facts:
     return Facts(undefined=frozenset({0})) if is_tensor(op.results[0].type) else Facts()
 
@@ -70,7 +66,7 @@ def _expand_poison(op: ir.Operation) -> list[ir.Value] | None:
 MODELS = {
     "shape.*": OpModel(_refuse),
     "shape.assuming": OpModel(no_facts, _bufferize_assuming, _assuming_flow),
-    "shape.assuming_yield": OpModel(no_facts, _bufferize_yield, takes_scalars=True),
+    "shape.assuming_yield": OpModel(no_facts, bufferize_terminator, takes_scalars=True),
     "shape.shape_of": OpModel(no_facts, expand=_expand_shape_of),
     "ub.poison": OpModel(_poison_facts, expand=_expand_poison),
 }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, dim, elementwise_copy, empty_of, index_constant, integers
+from hotdesk.ir.building import create, dim, elementwise_copy, empty_of, index_cast, index_constant, integers
 from hotdesk.ir.types import (
     DYNAMIC,
     is_tensor,
@@ -24,7 +24,7 @@ from hotdesk.models import (
     tensor_parts,
     tensor_slices,
 )
-from hotdesk.models.facts import Facts, no_facts
+from hotdesk.models.facts import Facts, no_facts, reads_tensors
 from hotdesk.models.layouts import has_identity_layout, is_identity_layout, sliced_type, strided_type, times
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.payloads import computed, computed_in_loops, inlined, loops, makes_tensors, structured
@@ -42,10 +42,6 @@ def _bufferize_dim(op: ir.Operation, buffers: Buffers) -> None:
 def _bufferize_rank(op: ir.Operation, buffers: Buffers) -> None:
     rank = index_constant(len(shape_of(op.operands[0].type)), op)
     op.results[0].replace_all_uses_with(rank)
-
-
-def _extract_facts(op: ir.Operation) -> Facts:
-    return Facts(reads=frozenset({0}))
 
 
 def _bufferize_extract(op: ir.Operation, buffers: Buffers) -> None:
@@ -95,10 +91,6 @@ def _expand_generate(op: ir.Operation) -> list[ir.Value]:
     return [make(op.results[0].type, list(op.operands), lambda positions, end: inlined(block, positions, end)[0], op)]
 
 
-def _bitcast_facts(op: ir.Operation) -> Facts:
-    return Facts(reads=frozenset({0}))
-
-
 def _expand_bitcast(op: ir.Operation) -> list[ir.Value]:
     """The bits of each element, copied: memory has one element type."""
     source, kind = op.operands[0], op.results[0].type
@@ -139,7 +131,7 @@ def _coordinates(
         place = [*batch, index_constant(number, before)]
         value = create("tensor.extract", [indices, *place], [element], before=before).results[0]
         if value.type != index:
-            value = create("arith.index_cast", [value], [index], before=before).results[0]
+            value = index_cast(value, index, before)
         found[position] = value
     return found
 
@@ -363,12 +355,12 @@ MODELS = {
     "tensor.empty": OpModel(_empty_facts, _bufferize_empty),
     "tensor.dim": OpModel(no_facts, _bufferize_dim),
     "tensor.rank": OpModel(no_facts, _bufferize_rank),
-    "tensor.extract": OpModel(_extract_facts, _bufferize_extract),
+    "tensor.extract": OpModel(reads_tensors, _bufferize_extract),
     "tensor.insert": OpModel(_insert_facts, _bufferize_insert, takes_scalars=True),
     "tensor.splat": OpModel(no_facts, _bufferize_splat),
     "tensor.from_elements": OpModel(no_facts, _bufferize_from_elements, takes_scalars=True),
     "tensor.generate": OpModel(no_facts, expand=_expand_generate),
-    "tensor.bitcast": OpModel(_bitcast_facts, expand=_expand_bitcast),
+    "tensor.bitcast": OpModel(reads_tensors, expand=_expand_bitcast),
     "tensor.gather": OpModel(_gather_facts, expand=_expand_gather),
     "tensor.scatter": OpModel(_scatter_facts, expand=_expand_scatter),
     "tensor.expand_shape": OpModel(_whole_view, _bufferize_expand),

@@ -12,24 +12,18 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, dim, dynamic_dims, fill, index_constant, integers
-from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of, static_entries
+from hotdesk.ir.building import compared, constant, create, dim, dynamic_dims, fill, index_constant, integers
+from hotdesk.ir.types import DYNAMIC, shape_of, static_entries
 from hotdesk.ir.walking import constant_of, defining_op, int_array, integer_of, nested_ops, segment_sizes
-from hotdesk.models.facts import Facts
+from hotdesk.models.facts import reads_tensors
 from hotdesk.models.model import OpModel
 from hotdesk.models.payloads import computed, computed_in_loops, inlined, makes_tensors
-
-
-def _facts(op: ir.Operation) -> Facts:
-    return Facts(reads=frozenset(i for i, v in enumerate(op.operands) if is_tensor(v.type)))
 
 
 def _add(a: ir.Value, b: ir.Value, before: ir.Operation) -> ir.Value:
     x, y = constant_of(a), constant_of(b)
     if x is not None and y is not None:
-        with ir.InsertionPoint(before), before.location:
-            attribute = ir.IntegerAttr.get(ir.IndexType.get(), int(x + y))
-            return ir.Operation.create("arith.constant", results=[a.type], attributes={"value": attribute}).results[0]
+        return index_constant(int(x + y), before)
     return create("arith.addi", [a, b], [a.type], before=before).results[0]
 
 
@@ -135,13 +129,11 @@ def _inside_or(
 ) -> ir.Value:
     """The element of the source at a position of the padded tensor, or else what a payload computes there."""
     index, truth = ir.IndexType.get(), ir.IntegerType.get_signless(1)
-    i64 = ir.IntegerType.get_signless(64)
-    inside = create("arith.constant", [], [truth], {"value": ir.IntegerAttr.get(truth, 1)}, before=before).results[0]
+    inside = constant(1, truth, before)
     there: list[ir.Value] = []
     for i, (position, low) in enumerate(zip(positions, lows, strict=True)):
         there.append(create("arith.subi", [position, low], [index], before=before).results[0])
-        below = {"predicate": ir.IntegerAttr.get(i64, 6)}  # as unsigned numbers, what is negative is large
-        within = create("arith.cmpi", [there[i], dim(source, i, before)], [truth], below, before=before).results[0]
+        within = compared("ult", there[i], dim(source, i, before), before)  # unsigned: what is negative is large
         inside = create("arith.andi", [inside, within], [truth], before=before).results[0]
     element = cast(Any, source.type).element_type
     branch = create("scf.if", [inside], [element], regions=2, before=before)
@@ -157,18 +149,10 @@ def _inside_or(
 
 def _mixed(static: tuple[int, ...], dynamic: list[ir.Value], before: ir.Operation) -> list[ir.Value]:
     rest = iter(dynamic)
-    index = ir.IndexType.get()
-    return [
-        next(rest)
-        if entry == DYNAMIC
-        else create("arith.constant", [], [index], {"value": ir.IntegerAttr.get(index, entry)}, before=before).results[
-            0
-        ]
-        for entry in static
-    ]
+    return [next(rest) if entry == DYNAMIC else index_constant(entry, before) for entry in static]
 
 
 MODELS = {
-    "tensor.concat": OpModel(_facts, expand=expand_concat),
-    "tensor.pad": OpModel(_facts, expand=expand_pad),
+    "tensor.concat": OpModel(reads_tensors, expand=expand_concat),
+    "tensor.pad": OpModel(reads_tensors, expand=expand_pad),
 }

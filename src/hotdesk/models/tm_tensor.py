@@ -5,7 +5,7 @@ from __future__ import annotations
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import segment_sizes
 from hotdesk.models.facts import Facts
-from hotdesk.models.model import Buffers, OpModel
+from hotdesk.models.model import OpModel
 from hotdesk.models.rewrites import bufferize_destination_style
 
 
@@ -17,8 +17,4 @@ def facts(op: ir.Operation) -> Facts:
     )
 
 
-def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
-    bufferize_destination_style(op, buffers)
-
-
-MODELS = {"tm_tensor.*": OpModel(facts, _bufferize)}
+MODELS = {"tm_tensor.*": OpModel(facts, bufferize_destination_style)}

@@ -8,7 +8,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.ir.walking import constant_of, segment_sizes
-from hotdesk.models.facts import Facts
+from hotdesk.models.facts import Facts, no_facts
 from hotdesk.models.model import Buffers, OpModel
 
 
@@ -65,10 +65,6 @@ def _bufferize_scatter(op: ir.Operation, buffers: Buffers) -> None:
     _bufferize_write(0, op, buffers)
 
 
-def _mask_facts(op: ir.Operation) -> Facts:
-    return Facts()
-
-
 def _expand_mask(op: ir.Operation) -> list[ir.Value] | None:
     """A transfer in a mask is a transfer with a mask."""
     inner = next(iter(op.regions[0].blocks[0].operations)).operation
@@ -86,5 +82,5 @@ MODELS = {
     "vector.transfer_write": OpModel(_transfer_write_facts, _bufferize_transfer_write),
     "vector.gather": OpModel(_read_facts, _bufferize_read),
     "vector.scatter": OpModel(_scatter_facts, _bufferize_scatter),
-    "vector.mask": OpModel(_mask_facts, expand=_expand_mask),
+    "vector.mask": OpModel(no_facts, expand=_expand_mask),
 }

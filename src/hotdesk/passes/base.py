@@ -72,7 +72,7 @@ class Pass(ABC):
 
 
 class FunctionPass(Pass):
-    """A pass that changes the functions of a module, and of those nested in it, one by one."""
+    """A pass that changes functions one by one: those of a module, and of modules nested in it."""
 
     @abstractmethod
     def run_on(self, function: ir.Operation) -> Iterable[Decision]:
@@ -82,6 +82,15 @@ class FunctionPass(Pass):
         from hotdesk.ir.walking import all_functions  # to list passes takes no MLIR
 
         return tuple(decision for function in all_functions(module) for decision in self.run_on(function))
+
+
+class StraightPass(FunctionPass):
+    """A pass that changes functions one by one: those of a module that have one block."""
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        from hotdesk.ir.walking import straight_functions
+
+        return tuple(decision for function in straight_functions(module) for decision in self.run_on(function))
 
 
 def _check(module: ir.Module, properties: tuple[Property, ...], what: str, expected: str) -> None:

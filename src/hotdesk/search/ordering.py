@@ -17,9 +17,9 @@ from functools import cached_property
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.explain import Decision, Outcome, Reason, Source, evaluate
+from hotdesk.explain import Decision, Outcome, Reason, evaluate
 from hotdesk.ir.context import entered, verify
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.sizes import Size, expand
 from hotdesk.ir.walking import main_function
@@ -94,7 +94,7 @@ class LowerPeak:
     def _decided(self, module: ir.Module, given: MemoryNeeds, other: MemoryNeeds) -> Decision:
         """Whether the other order is taken."""
         function = main_function(module)
-        because = (Source(function.name, python_line(function.location)),)
+        because = (source_of(function),)
         best = (0, 0, 0, dict[str, int]())
         for shape in self._shapes(sorted({*given.made.symbols, *other.made.symbols})):
             before, after = given.at(shape), other.at(shape)

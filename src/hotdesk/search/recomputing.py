@@ -21,9 +21,9 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.chains import cost
 from hotdesk.analysis.order.straight_line import StraightLine
-from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.context import entered, verify
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.accumulate import AccumulateInPlace
@@ -95,7 +95,7 @@ class KeepLess:
 
 def _decision(module: ir.Module, one: Pass, before: Trial, after: Trial) -> Decision:
     function = main_function(module)
-    because = (Source(function.name, python_line(function.location)),)
+    because = (source_of(function),)
     subject = f"arena of @main: {after.arena} bytes, {before.arena} before"
     saved = before.peak - after.peak
     if isinstance(one, ComputeLate):

@@ -16,7 +16,7 @@ from hotdesk.analysis.allocations.lending import Windows, callers_memory, window
 from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
 from hotdesk.explain import Source, evaluate, symbols_of
 from hotdesk.ir.context import bytecode
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.walking import integer_of, main_function, nested_ops, ops_outside_payloads, top_level_ops
 from hotdesk.models.registry import all_built_in
 from hotdesk.passes.base import Pass
@@ -164,5 +164,5 @@ def bufferized(module: ir.Module, changes: Sequence[Pass] = ()) -> Bufferized:
     given = callers_memory(function)
     results, donated = [places[a] for a in given.results], [places[a] for a in given.donated]
     lent = windows(buffers, results, donated, len(numbers))
-    sources = tuple(Source(op.name, python_line(op.location)) for op in ops)
+    sources = tuple(source_of(op) for op in ops)
     return Bufferized(buffers, frozenset(results) - frozenset(donated), lent, numbers, sources)

@@ -34,9 +34,9 @@ from hotdesk.analysis.allocations.sharing import Sharing
 from hotdesk.analysis.allocations.slots import MemorySlot, shareable
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, Kind
-from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.functions import callee_name
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import source_of
 
 CALL = "func.call"
 _FOREIGN = {
@@ -149,7 +149,7 @@ class ArgumentReuse:
         return self._program.ops[later[0]].operation if later else op.operation
 
     def _decision(self, op: BufferOp, taker: Allocation, reason: Reason, because: ir.Operation) -> Decision:
-        sources = [Source(each.name, python_line(each.location)) for each in dict.fromkeys((op.operation, because))]
+        sources = [source_of(each) for each in dict.fromkeys((op.operation, because))]
         outcome = Outcome.IN_PLACE if reason is Reason.DIES_HERE else Outcome.ALLOCATED
         return Decision(f"result of {CALL}", outcome, reason, tuple(sources), self.allocations.bytes(taker))
 

@@ -15,7 +15,7 @@ from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.memref_views import Views
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.explain import Source
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.types import element_bytes, is_memref
 from hotdesk.ir.walking import defining_op
@@ -117,7 +117,7 @@ class Allocations:
 
     def source(self, op: int) -> Source:
         operation = self.program.ops[op].operation
-        return Source(operation.name, python_line(operation.location))
+        return source_of(operation)
 
     def _reached(self) -> dict[int, list[int]]:
         reached: dict[int, list[int]] = {}

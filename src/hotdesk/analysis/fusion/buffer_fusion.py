@@ -31,7 +31,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.fusion_blocks import FusionBlock
 from hotdesk.analysis.memrefs.aliasing import Alias, Aliases, described
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.generics import Generic, are_sized, loops_of, matched_loops, renamed
@@ -94,14 +94,14 @@ class BufferFusions:
             return None
         subject = _Subject(producer.op, producer.op.operands[related[0][1]])
         if not all(producer.parallel):
-            return self._refused(subject, Reason.PRODUCER_REDUCES, _source(producer.op))
+            return self._refused(subject, Reason.PRODUCER_REDUCES, source_of(producer.op))
         if not all(producer.is_permutation(output) for output in producer.outputs):
-            return self._refused(subject, Reason.NOT_A_PERMUTATION, _source(producer.op))
+            return self._refused(subject, Reason.NOT_A_PERMUTATION, source_of(producer.op))
         if consumer.keeps_name:
-            return self._refused(subject, Reason.NOT_ELEMENTWISE, _source(consumer.op))
+            return self._refused(subject, Reason.NOT_ELEMENTWISE, source_of(consumer.op))
         between = self._between(block, place, end)
         if between is not None:
-            return self._refused(subject, Reason.TOUCHED_BETWEEN, _source(between))
+            return self._refused(subject, Reason.TOUCHED_BETWEEN, source_of(between))
         same = [(i, output) for i, output, alias in related if alias is Alias.MUST]
         if not same:
             operand, output, _ = related[0]
@@ -109,7 +109,7 @@ class BufferFusions:
             return self._refused(subject, Reason.MAY_OVERLAP, *views)
         loops = matched_loops(producer, same[0][1], consumer, same[0][0])
         if loops is None or len(loops) != len(consumer.parallel):
-            return self._refused(subject, Reason.NOT_A_PERMUTATION, _source(producer.op), _source(consumer.op))
+            return self._refused(subject, Reason.NOT_A_PERMUTATION, source_of(producer.op), source_of(consumer.op))
         maps = [renamed(m, loops, len(loops)) for m in producer.maps]
         clash = self._clash(producer, consumer, maps) or self._clash_of_payloads(producer, consumer)
         if clash is not None:
@@ -157,7 +157,7 @@ class BufferFusions:
         for generic in (producer, consumer):
             effects = payload_effects(generic.op)
             if effects is None or effects.writes:
-                return _source(producer.op), _source(consumer.op)
+                return source_of(producer.op), source_of(consumer.op)
             for loaded, place in itertools.product(effects.reads, places):
                 if not self._aliases.relation(loaded, place).apart:
                     return described(loaded), described(place)
@@ -181,13 +181,13 @@ class BufferFusions:
                 keep.append(output)
         subject = _Subject(producer.op, producer.op.operands[same[0][1]])
         if keep and not all(consumer.parallel):
-            return self._refused(subject, Reason.ACCUMULATED_INTO, _source(consumer.op))
+            return self._refused(subject, Reason.ACCUMULATED_INTO, source_of(consumer.op))
         stays = [m for i, m in enumerate(maps) if i in keep or producer.reads(i)]
         stays += [m for i, m in enumerate(consumer.maps) if i in consumer.outputs or i not in dict(same)]
         if not are_sized(stays, len(loops)):
-            return self._refused(subject, Reason.LOOP_SIZE_LOST, _source(consumer.op))
+            return self._refused(subject, Reason.LOOP_SIZE_LOST, source_of(consumer.op))
         reason = Reason.READ_AS_WRITTEN if keep else Reason.SINGLE_READER
-        decision = self._decision(subject, Outcome.FUSED, reason, _source(consumer.op))
+        decision = self._decision(subject, Outcome.FUSED, reason, source_of(consumer.op))
         uses = tuple((i, output - producer.inputs) for i, output in same)
         kept = tuple(output - producer.inputs for output in keep)
         return BufferFusion(producer.op, consumer.op, uses, loops, kept, tuple(unused), decision)
@@ -245,7 +245,3 @@ def _touching(value: ir.Value) -> Iterator[ir.Operation]:
 def views_in(op: ir.Operation, operand: int) -> list[ir.Value]:
     """The results of an op that do nothing but show an operand differently; none if it does anything else with it."""
     return [result for number, result in enumerate(op.results) if view_source(op.name, number) == operand]
-
-
-def _source(op: ir.Operation) -> Source:
-    return Source(op.name, python_line(op.location))

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.tensors_of_memory import MemoryWrites
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.generics import Generic, are_sized, is_free, matched_loops, read_generic, renamed
@@ -142,6 +142,6 @@ def _decision(
     *because: ir.Operation,
 ) -> Decision:
     assert maker is not None, "a value that is fused or not is a producer's"
-    sources = tuple(Source(op.name, python_line(op.location)) for op in because)
+    sources = tuple(source_of(op) for op in because)
     size = sizes.bytes(value)
     return Decision(f"result of {maker.name}", outcome, reason, sources, size)

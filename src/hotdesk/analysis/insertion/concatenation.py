@@ -23,8 +23,8 @@ from itertools import accumulate
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
 from hotdesk.ir.walking import int_array, integer_of, made_by, nested_ops, users
 from hotdesk.models.generics import Generic, read_generic
@@ -206,5 +206,5 @@ def cut(pieces: Iterable[Piece], first: int, last: int) -> tuple[Piece, ...]:
 
 
 def _told(outcome: Outcome, reason: Reason, *because: ir.Operation) -> Decision:
-    sources = tuple(Source(op.name, python_line(op.location)) for op in because)
+    sources = tuple(source_of(op) for op in because)
     return Decision("result of tensor.concat", outcome, reason, sources)

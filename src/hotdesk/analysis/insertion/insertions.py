@@ -27,8 +27,8 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.chain import Chain
 from hotdesk.analysis.insertion.held_bytes import HeldBytes
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import DYNAMIC, is_memref
 from hotdesk.ir.walking import defining_op, int_array, made_by, users
 from hotdesk.models.registry import model_of
@@ -202,5 +202,5 @@ def _reads_elementwise(op: ir.Operation, value: ir.Value) -> bool:
 
 
 def _refused(insertion: ir.Operation, reason: Reason, because: ir.Operation) -> Decision:
-    source = Source(because.name, python_line(because.location))
+    source = source_of(because)
     return Decision(f"source of {insertion.name}", Outcome.ALLOCATED, reason, (source,))

@@ -42,7 +42,7 @@ from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.memref_views import MemrefView, Views, row_major
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.explain import Source
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import python_line, source_of
 from hotdesk.ir.signature import signature
 from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.sizes import Size, expand
@@ -189,7 +189,7 @@ def described(value: ir.Value) -> Source:
     if op is None:
         return Source(f"argument {cast(Any, value).arg_number}", python_line(value.location))
     if op.name != "memref.subview":
-        return Source(op.name, python_line(op.location))
+        return source_of(op)
     parts = [int_array(op.attributes[f"static_{name}"]) for name in ("offsets", "sizes", "strides")]
     text = " ".join(f"[{', '.join('?' if n == DYNAMIC else str(n) for n in part)}]" for part in parts)
     return Source(f"{op.name} {text}", python_line(op.location))

@@ -25,7 +25,7 @@ from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_buffer
-from hotdesk.ir.walking import captured_operands, nested_ops
+from hotdesk.ir.walking import nested_ops, values_read
 from hotdesk.models.facts import Facts
 from hotdesk.models.func import RETURN
 from hotdesk.models.model import OpModel
@@ -139,7 +139,7 @@ class _Reading:
     def read(self, position: int) -> None:
         """Reads the next operation of the block."""
         op = self.body[position]
-        used = [*op.operation.operands, *(value for _, _, value in captured_operands(op.operation))]
+        used = values_read(op.operation)
         needed = sorted({self._places[value] for value in used if value in self._places})
         self._light.append(tuple(each for each in needed if each not in self._tasks))
         behind = frozenset[int]().union(*(self._behind[each] for each in needed))

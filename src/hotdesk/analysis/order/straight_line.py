@@ -10,7 +10,7 @@ from hotdesk.analysis.order.axes import VIEWS, Loops, read_loops
 from hotdesk.analysis.order.schedules import as_number, is_fence
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import captured_operands, top_level_ops
+from hotdesk.ir.walking import captured_operands, top_level_ops, values_read
 from hotdesk.program.symbolic import SymbolicSizes
 
 
@@ -50,7 +50,7 @@ class StraightLine:
     def read_by(self, number: int) -> list[ir.Value]:
         """The tensors that an operation reads, in its regions too, each once."""
         op = self.ops[number]
-        used = (*op.operands, *(value for _, _, value in captured_operands(op)))
+        used = values_read(op)
         return list(dict.fromkeys(value for value in used if is_tensor(value.type)))
 
     def loops(self, number: int) -> Loops | None:

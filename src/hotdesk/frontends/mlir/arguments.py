@@ -21,7 +21,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import DataDependentShapeError, UnsupportedOpError
 from hotdesk.frontends.mlir.calling import Number
 from hotdesk.ir.argument_sizes import argument_shapes
-from hotdesk.ir.building import alloc, create, fill, index_constant
+from hotdesk.ir.building import alloc, create, fill, index_cast, index_constant
 from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import DONATED, RESULT, SHAPE, Formal, FunctionSignature, set_signature, signature
@@ -108,7 +108,7 @@ def _stored(value: ir.Value, number: Number, end: ir.Operation, on_memrefs: bool
     """A tensor or a memref that holds a number."""
     kind = _shaped((), number.kept, on_memrefs)
     if number.is_size:
-        value = create("arith.index_cast", [value], [ir.Type.parse(number.kept)], before=end).results[0]
+        value = index_cast(value, ir.Type.parse(number.kept), end)
     room = alloc(kind, [], end) if on_memrefs else create("tensor.empty", [], [kind], before=end).results[0]
     return fill(value, room, end)
 

@@ -15,12 +15,10 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.frontends.mlir.demands import Demand, Dim, Equal, Inside, NotNegative, Number, demands
 from hotdesk.frontends.mlir.sizes import is_of_data, relations
-from hotdesk.ir.building import create, dim, index_constant
+from hotdesk.ir.building import compared, create, dim, index_constant
 from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.walking import ops_outside_payloads
 from hotdesk.program.symbolic import SymbolicSizes
-
-_EQ, _SLT, _SGE, _ULT, _ULE = 0, 2, 5, 6, 7
 
 
 def guard_demands(function: ir.Operation, *, is_entry: bool = True) -> None:
@@ -61,39 +59,39 @@ class _Check:
             case Equal():
                 return self._equal(self._value(demand.number), list(map(self._value, demand.factors)))
             case NotNegative():
-                return self._compared(_SGE, self._value(demand.number), self._constant(0))
+                return self._compared("sge", self._value(demand.number), self._constant(0))
             case Inside():
                 return self._inside(demand)
             case _:
                 extents = {loop: self._value(extent) for loop, extent in demand.extents.items()}
-                inside = self._compared(_SLT, self._last(demand.last, extents), self._value(demand.whole))
-                return self._any([inside, *(self._is(extent, 0) for extent in extents.values())])
+                inside = self._compared("slt", self._last(demand.last, extents), self._value(demand.whole))
+                return self._any([inside, *(self._is_zero(extent) for extent in extents.values())])
 
     def _equal(self, whole: ir.Value, factors: Sequence[ir.Value]) -> ir.Value:
         """Divides by one factor after the other: that is exact, whatever their product."""
         if len(factors) == 1:
-            return self._compared(_EQ, whole, factors[0])
+            return self._compared("eq", whole, factors[0])
         one, holds, rest = self._constant(1), list[ir.Value](), whole
         for factor in factors:
             divisor = self._made("arith.maxsi", factor, one)
-            holds.append(self._is(self._made("arith.remsi", rest, divisor), 0))
+            holds.append(self._is_zero(self._made("arith.remsi", rest, divisor)))
             rest = self._made("arith.divsi", rest, divisor)
-        holds.append(self._compared(_EQ, rest, one))
-        is_empty = self._any([self._is(factor, 0) for factor in factors])
-        return self._made("arith.select", is_empty, self._is(whole, 0), self._all(holds), kind=is_empty.type)
+        holds.append(self._compared("eq", rest, one))
+        is_empty = self._any([self._is_zero(factor) for factor in factors])
+        return self._made("arith.select", is_empty, self._is_zero(whole), self._all(holds), kind=is_empty.type)
 
     def _inside(self, demand: Inside) -> ir.Value:
         """`offset < whole` and `size - 1 <= (whole - 1 - offset) / stride`, unless there are none of them."""
         offset, whole = self._value(demand.offset), self._value(demand.whole)
-        starts = self._compared(_ULT, offset, whole)
+        starts = self._compared("ult", offset, whole)
         if demand.size == 1:
             return starts
         size, stride, one = self._value(demand.size), self._value(demand.stride), self._constant(1)
         behind = self._made("arith.subi", self._made("arith.subi", whole, offset), one)
         steps = self._made("arith.divui", behind, self._made("arith.maxui", stride, one))
-        ends = self._compared(_ULE, self._made("arith.subi", size, one), steps)
-        positive = [self._compared(_SGE, number, self._constant(0)) for number in (offset, stride)]
-        return self._all([*positive, self._any([self._is(size, 0), self._all([starts, ends])])])
+        ends = self._compared("ule", self._made("arith.subi", size, one), steps)
+        positive = [self._compared("sge", number, self._constant(0)) for number in (offset, stride)]
+        return self._all([*positive, self._any([self._is_zero(size), self._all([starts, ends])])])
 
     def _last(self, expression: Any, extents: dict[int, ir.Value]) -> ir.Value:
         """An affine expression with each loop at its last place."""
@@ -112,12 +110,11 @@ class _Check:
     def _constant(self, number: int) -> ir.Value:
         return index_constant(number, self.before)
 
-    def _is(self, value: ir.Value, number: int) -> ir.Value:
-        return self._compared(_EQ, value, self._constant(number))
+    def _is_zero(self, value: ir.Value) -> ir.Value:
+        return self._compared("eq", value, self._constant(0))
 
-    def _compared(self, predicate: int, a: ir.Value, b: ir.Value) -> ir.Value:
-        attributes = {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), predicate)}
-        return create("arith.cmpi", [a, b], [ir.IntegerType.get_signless(1)], attributes, before=self.before).results[0]
+    def _compared(self, how: str, a: ir.Value, b: ir.Value) -> ir.Value:
+        return compared(how, a, b, self.before)
 
     def _made(self, name: str, *operands: ir.Value, kind: ir.Type | None = None) -> ir.Value:
         return create(name, operands, [kind or operands[0].type], before=self.before).results[0]

@@ -34,7 +34,7 @@ from hotdesk.ir.building import create
 from hotdesk.ir.context import entered
 from hotdesk.ir.signature import FunctionSignature, set_signature, signature
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import captured_operands, defining_op, entry_block, main_function
+from hotdesk.ir.walking import defining_op, entry_block, main_function, values_read
 
 
 class Replacement(Protocol):
@@ -331,6 +331,6 @@ def _put_in_order(
 
 def _read_from(op: ir.Operation, block: ir.Block) -> list[ir.Operation]:
     """The ops of a block that an op of it reads results of, in its regions too."""
-    values = [*op.operands, *(value for _, _, value in captured_operands(op))]
+    values = values_read(op)
     made = (defining_op(value) for value in values)
     return [each for each in made if each is not None and each.block == block]

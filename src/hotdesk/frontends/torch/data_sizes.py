@@ -46,7 +46,7 @@ from hotdesk.frontends.torch.decompositions.counted import MASKS
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, store, tensor_at
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import Check
-from hotdesk.ir.building import create, dim, index_constant
+from hotdesk.ir.building import create, dim, index_cast, index_constant
 from hotdesk.ir.types import shape_of, static_entries
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 
@@ -516,7 +516,7 @@ class _Measured:
                     place = index_constant(number, before)
                     words = cast(Any, kind).element_type
                     read = create("tensor.extract", [told, place], [words], before=before).results[0]
-                    index = create("arith.index_cast", [read], [ir.IndexType.get()], before=before).results[0]
+                    index = index_cast(read, ir.IndexType.get(), before)
                     site.sizes.defined(size, index)
                 number += 1
         open_results = {place: (_with_sizes_open(kind, shape), shape) for place, (kind, shape) in site.results.items()}

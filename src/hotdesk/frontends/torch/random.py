@@ -36,7 +36,7 @@ from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.control_flow import all_graphs, is_control_flow, subgraphs
 from hotdesk.frontends.torch.cutting import CutSite
 from hotdesk.frontends.torch.lines import node_line
-from hotdesk.ir.building import create
+from hotdesk.ir.building import create, index_cast
 from hotdesk.runtime.interface import RANDOM_STATE
 
 aten: Any = torch.ops.aten
@@ -420,7 +420,7 @@ def _product(sizes: Sequence[Any]) -> Any:
 def _scalar(index: ir.Value, before: ir.Operation) -> ir.Value:
     """A size as a tensor of rank 0."""
     i64 = ir.IntegerType.get_signless(64)
-    number = create("arith.index_cast", [index], [i64], before=before).results[0]
+    number = index_cast(index, i64, before)
     return create("tensor.from_elements", [number], [ir.RankedTensorType.get([], i64)], before=before).results[0]
 
 

@@ -20,7 +20,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.specs import plain
 from hotdesk.ir.arithmetic import is_not_negative
-from hotdesk.ir.building import create, dim, index_constant
+from hotdesk.ir.building import compared, create, dim, index_cast, index_constant
 from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.walking import defining_op
 from hotdesk.ir.written_sizes import written
@@ -135,8 +135,8 @@ class SizeValues:
         if not isinstance(value.type, ir.IntegerType) or value.type.width == 1:
             return value
         index = ir.IndexType.get()
-        found = create("arith.index_cast", [value], [index], before=self._before).results[0]
-        return create("arith.index_cast", [self.defined(number, found)], [value.type], before=self._before).results[0]
+        found = index_cast(value, index, self._before)
+        return index_cast(self.defined(number, found), value.type, self._before)
 
     def check_the_rest(self) -> None:
         """Makes the checks that no size had to wait for. Raises UnsupportedOpError if one is of what nobody knows."""
@@ -160,12 +160,11 @@ class SizeValues:
 
     def _holds(self, relation: Any) -> ir.Value:
         """A relation as a bit."""
-        bit, word = ir.IntegerType.get_signless(1), ir.IntegerType.get_signless(64)
         if isinstance(relation, sympy.And | sympy.Or):
             first, *rest = [self._holds(each) for each in relation.args]
             for each in rest:
                 name = "arith.andi" if isinstance(relation, sympy.And) else "arith.ori"
-                first = create(name, [first, each], [bit], before=self._before).results[0]
+                first = create(name, [first, each], [first.type], before=self._before).results[0]
             return first
         predicate = _PREDICATES.get(type(relation))
         if predicate is None:
@@ -174,9 +173,8 @@ class SizeValues:
                 expected="comparisons of sizes",
                 got=written(relation),
             )
-        operands = [self.of(each) for each in relation.args]
-        attribute: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(word, predicate)}
-        return create("arith.cmpi", operands, [bit], attribute, before=self._before).results[0]
+        first, second = [self.of(each) for each in relation.args]
+        return compared(predicate, first, second, self._before)
 
     def _made_of(self, op: str, operands: Sequence[ir.Value]) -> ir.Value:
         return create(op, operands, [ir.IndexType.get()], before=self._before).results[0]
@@ -194,9 +192,7 @@ class SizeValues:
             value, position = self._sources[size]
             return dim(value, position, self._before)
         if size in self._numbers:
-            return create("arith.index_cast", [self._numbers[size]], [ir.IndexType.get()], before=self._before).results[
-                0
-            ]
+            return index_cast(self._numbers[size], ir.IndexType.get(), self._before)
         if size.is_Pow and size.exp.is_Integer and int(size.exp) > 0:
             return self._folded("arith.muli", [size.base] * int(size.exp))
         if size.is_Add or (size.is_Mul and all(each.is_integer is not False for each in size.args)):
@@ -237,7 +233,7 @@ class SizeValues:
     def number(self, expression: Any, kind: ir.Type) -> ir.Value:
         """The value of one of PyTorch's expressions, as an integer or a float. Raises UnsupportedOpError as `of` does."""
         if isinstance(kind, ir.IntegerType):
-            return create("arith.index_cast", [self.of(plain(expression))], [kind], before=self._before).results[0]
+            return index_cast(self.of(plain(expression)), kind, self._before)
         return self._float(expression)
 
     def _float(self, number: Any) -> ir.Value:
@@ -275,7 +271,7 @@ _OF_FLOATS = {
 }
 _OPAQUE_FUNCTION = "OpaqueUnaryFn_"
 """How PyTorch calls functions of one float."""
-_PREDICATES = {sympy.Eq: 0, sympy.Ne: 1, sympy.Lt: 2, sympy.Le: 3, sympy.Gt: 4, sympy.Ge: 5}
+_PREDICATES = {sympy.Eq: "eq", sympy.Ne: "ne", sympy.Lt: "slt", sympy.Le: "sle", sympy.Gt: "sgt", sympy.Ge: "sge"}
 
 
 def _limit(relation: Any, symbol: Any) -> Any:

@@ -29,7 +29,7 @@ from hotdesk.ir.functions import (
     rebuild_call,
     returns_of,
 )
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import entry_block, made_by, modules
@@ -74,7 +74,7 @@ class DropEquivalentBufferResults(Pass):
             return Outcome.LENT, Reason.PUBLIC_FUNCTION, ()
         if uses.others:
             other = uses.others[0]
-            return Outcome.LENT, Reason.ADDRESS_TAKEN, (Source(other.name, python_line(other.location)),)
+            return Outcome.LENT, Reason.ADDRESS_TAKEN, (source_of(other),)
         return None
 
 

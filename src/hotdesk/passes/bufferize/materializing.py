@@ -12,10 +12,10 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
-from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.laid_out import alloc_laid_out
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import python_line, source_of
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import made_by, users
@@ -150,7 +150,7 @@ class Materializing:
     def _decide(self, outcome: Outcome, operand: int, reason: Reason = Reason.NOT_ANALYSED) -> None:
         op = self._op
         size = byte_size(op.operands[operand], self._function)
-        source = Source(op.name, python_line(op.location))
+        source = source_of(op)
         self.decisions.append(Decision(f"operand {operand} of {op.name}", outcome, reason, (source,), size))
 
 

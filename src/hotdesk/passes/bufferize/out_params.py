@@ -41,7 +41,7 @@ from hotdesk.ir.functions import (
     rebuild_call,
     returns_of,
 )
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import python_line, source_of
 from hotdesk.ir.recompute import are_known, computed
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.sizes import Size, product
@@ -129,7 +129,7 @@ class BufferResultsToOutParams(Pass):
         if not (is_private(function) or self.modify_public_functions):
             return Reason.PUBLIC_FUNCTION, ()
         if uses.others:
-            return Reason.ADDRESS_TAKEN, (Source(uses.others[0].name, python_line(uses.others[0].location)),)
+            return Reason.ADDRESS_TAKEN, (source_of(uses.others[0]),)
         if not _is_plain(result) and not _is_any_layout(result):
             return Reason.DIFFERENT_LAYOUT, ()
         if None in shape_of(result) and self._hoisted(function, number) is None:
@@ -176,12 +176,12 @@ def _sources(function: ir.Operation, number: int) -> tuple[Source, ...]:
     """The op that makes a result, and the one that returns it, of the first return; the function where that has no body."""
     returns = returns_of(function)
     if not returns:
-        return (Source(function.name, python_line(function.location)),)
-    value, end = returns[0].operands[number], Source(returns[0].name, python_line(returns[0].location))
+        return (source_of(function),)
+    value, end = returns[0].operands[number], source_of(returns[0])
     made = defining_op(value)
     if made is None:
         return (Source(f"argument {cast(Any, value).arg_number}", python_line(value.location)), end)
-    return (Source(made.name, python_line(made.location)), end)
+    return (source_of(made), end)
 
 
 def _bytes(function: ir.Operation, number: int, result: ir.Type, known: SymbolicSizes | None) -> Size:

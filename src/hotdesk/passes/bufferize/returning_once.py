@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import callee_name
+from hotdesk.ir.functions import callee_name, returns_of
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import defined_functions, nested_ops, symbol_name
@@ -44,14 +44,9 @@ def _calls(module: ir.Module) -> dict[str, list[ir.Operation]]:
     return found
 
 
-def _returns(function: ir.Operation) -> list[ir.Operation]:
-    ends = [list(block.operations)[-1].operation for block in function.regions[0].blocks]
-    return [op for op in ends if op.name == "func.return"]
-
-
 def _repeated(function: ir.Operation) -> dict[int, int]:
     """The results that are an earlier one again, each with the first of them."""
-    returns = [list(op.operands) for op in _returns(function)]
+    returns = [list(op.operands) for op in returns_of(function)]
     if not returns:
         return {}
     found: dict[int, int] = {}
@@ -64,7 +59,7 @@ def _repeated(function: ir.Operation) -> dict[int, int]:
 
 
 def _shorten(function: ir.Operation, repeated: dict[int, int]) -> None:
-    for op in _returns(function):
+    for op in returns_of(function):
         kept = [value for number, value in enumerate(op.operands) if number not in repeated]
         create("func.return", kept, [], before=op)
         op.erase()

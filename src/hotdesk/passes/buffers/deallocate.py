@@ -27,7 +27,7 @@ from hotdesk.analysis.ownership.releases import ReleasePoint
 from hotdesk.errors import BufferizationError, OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import index_constant
-from hotdesk.ir.locations import origin
+from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defined_functions, defining_op, modules, runs_every_call, symbol_name, users
@@ -194,7 +194,7 @@ class _Deallocation:
         at = flags.rewritten.op(last if last >= 0 else program.blocks[buffer.block].last)
         subject = "allocation" if buffer.kind is Kind.ALLOCATION else "buffer"
         reason = Reason.FREED_IF_OWNED if owner in flags.rewritten.flags else Reason.LIVE_RANGE_ENDED
-        source = Source(at.name, *origin(at.location))
+        source = source_in_model(at)
         return Decision(subject, Outcome.FREED, reason, (source,), self._bytes[owner])
 
     def _bytes_of(self, value: ir.Value, sizes: SymbolicSizes) -> Size:

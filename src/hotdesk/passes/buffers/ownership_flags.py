@@ -24,7 +24,7 @@ from hotdesk.analysis.ownership.owners import Ownership, OwnershipTransfer
 from hotdesk.analysis.ownership.shifted_views import shifted, shifting
 from hotdesk.analysis.ownership.slots import OwnershipSlot
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.building import create
+from hotdesk.ir.building import compared, create
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.locations import python_line
 from hotdesk.models.func import RETURN
@@ -122,9 +122,8 @@ class OperandFlags:
             )  # fmt: skip
         index, read = ir.IndexType.get(), "memref.extract_aligned_pointer_as_index"
         values = (self._rewritten.value(root) for root in roots)
-        addresses = [create(read, [value], [index], before=before).results[0] for value in values]
-        predicate = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), {"eq": 0, "ne": 1}[how])
-        return create("arith.cmpi", addresses, [bit_type()], {"predicate": predicate}, before=before).results[0]
+        first, second = (create(read, [value], [index], before=before).results[0] for value in values)
+        return compared(how, first, second, before)
 
 
 class OwnershipFlags:

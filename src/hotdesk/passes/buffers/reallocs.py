@@ -13,7 +13,7 @@ from typing import Any
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram
-from hotdesk.ir.building import alloc, create, dim, index_constant, integers
+from hotdesk.ir.building import alloc, compared, create, dim, index_constant, integers
 from hotdesk.ir.types import DYNAMIC, shape_of, static_entries
 
 
@@ -30,10 +30,7 @@ def _expand(op: ir.Operation) -> None:
     (wanted,) = shape_of(kind)
     new = index_constant(wanted, op) if wanted is not None else op.operands[1]
     old = dim(source, 0, op)
-    bit = ir.IntegerType.get_signless(1)
-    greater = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 4)  # sgt
-    grows = create("arith.cmpi", [new, old], [bit], {"predicate": greater}, before=op).results[0]
-    choice = create("scf.if", [grows], [kind], regions=2, before=op)
+    choice = create("scf.if", [compared("sgt", new, old, op)], [kind], regions=2, before=op)
     ends: list[ir.Operation] = []
     for region in choice.regions:
         with ir.InsertionPoint(region.blocks.append()), op.location:

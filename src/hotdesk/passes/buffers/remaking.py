@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create
+from hotdesk.ir.building import constant, create
 from hotdesk.ir.signature import formals, set_signature, signature
 
 
@@ -34,8 +34,7 @@ def bit_type() -> ir.Type:
 
 
 def bit(value: bool, before: ir.Operation) -> ir.Value:
-    number = ir.IntegerAttr.get(bit_type(), int(value))
-    return create("arith.constant", [], [bit_type()], {"value": number}, before=before).results[0]
+    return constant(int(value), bit_type(), before)
 
 
 def joined(how: str, flags: Sequence[ir.Value], before: ir.Operation) -> ir.Value:

@@ -15,9 +15,9 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
-from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create
-from hotdesk.ir.locations import origin
+from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.walking import defined_functions, ops_outside_payloads, runs_every_call
 from hotdesk.passes.base import Pass
@@ -52,7 +52,7 @@ class AllocateWorkspaces(Pass):
         wanted = convolution_workspace(op, [_place(value, places) for value in op.operands])
         if not wanted:
             return []
-        source = Source(op.name, *origin(op.location))
+        source = source_in_model(op)
         memref = ir.MemRefType.get([wanted], ir.IntegerType.get_signless(8))
         attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
         scratch = create("memref.alloc", [], [memref], attributes, before=op).results[0]

@@ -29,15 +29,14 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffers import BufferUse
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
-from hotdesk.ir.building import create, elementwise, index_constant
+from hotdesk.ir.building import compared, constant, create, elementwise, index_cast, index_constant
 from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import callee_name
-from hotdesk.ir.locations import CHECKED_OP, origin, python_line
+from hotdesk.ir.locations import CHECKED_OP, python_line, source_in_model
 from hotdesk.ir.signature import FunctionSignature, formals, new_function, signature
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import element_bytes, element_of, is_memref, row_major, shape_of, static_entries
 from hotdesk.ir.walking import (
-    captured_operands,
     constant_of,
     defined_functions,
     defining_op,
@@ -46,6 +45,7 @@ from hotdesk.ir.walking import (
     ops_outside_payloads,
     symbol_name,
     text_of,
+    values_read,
 )
 from hotdesk.kernels.parts import share_name
 from hotdesk.kernels.region import FUNCTIONS, GIVE, TAKE
@@ -56,7 +56,14 @@ from hotdesk.passes.lower.entry import NumberTable
 from hotdesk.passes.lower.flow_profile import CALL
 from hotdesk.passes.lower.library import KernelLibrary, has_kernel
 from hotdesk.passes.lower.parallel_loops import SharedLoop, find_shared_loops, outline
-from hotdesk.passes.lower.unpacked_memrefs import element_at, metadata, passed_types, put_together, taken_apart
+from hotdesk.passes.lower.unpacked_memrefs import (
+    element_at,
+    metadata,
+    passed_types,
+    put_together,
+    table_entry,
+    taken_apart,
+)
 from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref, seen_by_type
 from hotdesk.passes.lower.work import Work, work_of
 from hotdesk.program.symbolic import SymbolicSizes
@@ -167,9 +174,9 @@ class ControlFlowLowering:
 
     def _told_of(self, op: ir.Operation, extents: MemrefPlaces) -> tuple[Source, Work] | None:
         if _is_kernel_call(op):
-            return Source(op.name, *origin(op.location)), work_of(op, extents)
+            return source_in_model(op), work_of(op, extents)
         is_call = op.name == "func.call" and callee_name(op) in self._called
-        return (Source(op.name, *origin(op.location)), _UNKNOWN_WORK) if is_call else None
+        return (source_in_model(op), _UNKNOWN_WORK) if is_call else None
 
     def _moved(self) -> tuple[ir.Module, ir.Block]:
         """The function's blocks in a function of tables, in a module of its own."""
@@ -189,7 +196,7 @@ class ControlFlowLowering:
 
     def _at_entry(self, place: int, element: ir.Type, before: ir.Operation) -> ir.Value:
         """What a place of the pointer table points at."""
-        return element_at(_loaded(self._pointers, place, before), element, before)
+        return element_at(table_entry(self._pointers, place, before), element, before)
 
     def _argument(self, place: int, argument: ir.Value, shape: Sequence[Size], before: ir.Operation) -> ir.Value:
         pointer = self._at_entry(place, cast(Any, argument.type).element_type, before)
@@ -199,8 +206,8 @@ class ControlFlowLowering:
             if isinstance(size, int):
                 sizes.append(index_constant(size, before))
             else:
-                number = _loaded(self._table_of_numbers, self._numbers.index(size), before)
-                sizes.append(create("arith.index_cast", [number], [ir.IndexType.get()], before=before).results[0])
+                number = table_entry(self._table_of_numbers, self._numbers.index(size), before)
+                sizes.append(index_cast(number, ir.IndexType.get(), before))
         return _shown(pointer, argument.type, sizes, before)
 
     def _place(self, place: int, op: ir.Operation) -> None:
@@ -217,7 +224,7 @@ class ControlFlowLowering:
 
     def _take_from_region(self, module: ir.Module, first: ir.Operation) -> None:
         """Takes what is not planned from the second region, and gives it back where it is deallocated."""
-        region = _loaded(self._pointers, self._status_place + 1, first)
+        region = table_entry(self._pointers, self._status_place + 1, first)
         self._in_region = True
         for buffer in self._buffers:
             if buffer.kind == "heap":
@@ -230,7 +237,7 @@ class ControlFlowLowering:
                 [ir.IndexType.get()],
                 before=op,
             ).results[0]
-            address = create("arith.index_cast", [start], [ir.IntegerType.get_signless(64)], before=op).results[0]
+            address = index_cast(start, ir.IntegerType.get_signless(64), op)
             create("func.call", [address], [], {"callee": ir.FlatSymbolRefAttr.get(GIVE)}, before=op)
             op.erase()
 
@@ -254,7 +261,7 @@ class ControlFlowLowering:
             self._pointers, self._stack, *numbers = block.arguments
             self._status = self._at_entry(self._status_place, ir.IntegerType.get_signless(32), first)
             self._look_at_stack(first, function.location)
-            region = _loaded(self._pointers, self._status_place + 1, first)
+            region = table_entry(self._pointers, self._status_place + 1, first)
             rest = iter(numbers)
             for argument in old.arguments:
                 argument.replace_all_uses_with(_put_together(argument.type, rest, first))
@@ -277,11 +284,9 @@ class ControlFlowLowering:
     def _look_at_stack(self, before: ir.Operation, at: ir.Location) -> None:
         """Checks that the stack is no deeper than it may be; `at` is where the function stands."""
         assert self._stack is not None
-        i64, bit = ir.IntegerType.get_signless(64), ir.IntegerType.get_signless(1)
+        i64 = ir.IntegerType.get_signless(64)
         used = create("arith.subi", [self._stack, _stack_pointer(before)], [i64], before=before).results[0]
-        most = create("arith.constant", [], [i64], {"value": ir.IntegerAttr.get(i64, STACK)}, before=before).results[0]
-        at_most: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(i64, 3)}
-        holds = create("arith.cmpi", [used, most], [bit], at_most, before=before).results[0]
+        holds = compared("sle", used, constant(STACK, i64, before), before)
         told: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(_DEEP), CHECKED_OP: ir.StringAttr.get("func.call")}
         made = create("cf.assert", [holds], [], told, before=before)
         cast(Any, made).location = at
@@ -308,7 +313,7 @@ class ControlFlowLowering:
         """Has the iterations of a parallel loop shared out, and leaves the function where a check has failed in one."""
         op = loop.op
         has_checks = any(each.name == "cf.assert" or self._status in each.operands for each in nested_ops(op))
-        self._told = Source(op.name, *origin(op.location)), _UNKNOWN_WORK
+        self._told = source_in_model(op), _UNKNOWN_WORK
         operands = outline(loop, name, self._pointers)
         self._outside[share_name(name)] = ", ".join(str(value.type) for value in operands)
         self._create_call(share_name(name), operands, op)
@@ -384,11 +389,9 @@ class ControlFlowLowering:
         op.erase()
 
     def _leave_where_failed(self, before: ir.Operation) -> None:
-        i32, bit = ir.IntegerType.get_signless(32), ir.IntegerType.get_signless(1)
+        i32 = ir.IntegerType.get_signless(32)
         status = create("memref.load", [self._status], [i32], before=before).results[0]
-        zero = create("arith.constant", [], [i32], {"value": ir.IntegerAttr.get(i32, 0)}, before=before).results[0]
-        equal: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
-        holds = create("arith.cmpi", [status, zero], [bit], equal, before=before).results[0]
+        holds = compared("eq", status, constant(0, i32, before), before)
         told: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(""), _TOLD: ir.UnitAttr.get()}
         create("cf.assert", [holds], [], told, before=before)
 
@@ -424,7 +427,7 @@ class ControlFlowLowering:
     def _status_of(self, function: ir.Operation) -> ir.Value:
         table = entry_block(function).arguments[0]
         first = entry_block(function).operations[0].operation
-        return element_at(_loaded(table, self._status_place, first), ir.IntegerType.get_signless(32), first)
+        return element_at(table_entry(table, self._status_place, first), ir.IntegerType.get_signless(32), first)
 
     def _settle_assertions(self, function: ir.Operation, block: ir.Block, status: ir.Value) -> None:
         """Leaves the function where an assertion of a block fails."""
@@ -508,22 +511,18 @@ def _take(region: ir.Value, op: ir.Operation) -> None:
 
     Bytes that 64 bits cannot count are as many as these can, of which there is never room.
     """
-    i64, bit, kind = ir.IntegerType.get_signless(64), ir.IntegerType.get_signless(1), op.results[0].type
-    zero, most, number = (
-        create("arith.constant", [], [i64], {"value": ir.IntegerAttr.get(i64, value)}, before=op).results[0]
-        for value in (0, -1, element_bytes(element_of(kind)))
-    )
-    unequal: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(i64, 1)}
+    i64, kind = ir.IntegerType.get_signless(64), op.results[0].type
+    zero, most, number = (constant(value, i64, op) for value in (0, -1, element_bytes(element_of(kind))))
     rest = iter(op.operands)
     for size in shape_of(kind):
         index = next(rest) if size is None else index_constant(size, op)
-        factor = create("arith.index_cast", [index], [i64], before=op).results[0]
+        factor = index_cast(index, i64, op)
         low, high = create("arith.mului_extended", [number, factor], [i64, i64], before=op).results
-        is_more = create("arith.cmpi", [high, zero], [bit], unequal, before=op).results[0]
+        is_more = compared("ne", high, zero, op)
         number = create("arith.select", [is_more, most, low], [i64], before=op).results[0]
     callee = {"callee": ir.FlatSymbolRefAttr.get(TAKE)}
     address = create("func.call", [region, number], [i64], callee, before=op).results[0]
-    is_there = create("arith.cmpi", [address, zero], [bit], unequal, before=op).results[0]
+    is_there = compared("ne", address, zero, op)
     told: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(_MEMORY), CHECKED_OP: ir.StringAttr.get(op.name)}
     create("cf.assert", [is_there], [], told, before=op)
     element = cast(Any, kind).element_type
@@ -563,7 +562,7 @@ class _Places:
     def __init__(self, op: ir.Operation) -> None:
         self._sources: dict[Any, _NumberSource] = {}
         self._known: dict[ir.Value, ResolvedMemref] = {}
-        touched = [*op.operands, *(value for _, _, value in captured_operands(op))]
+        touched = values_read(op)
         memrefs = [value for value in touched if is_memref(value.type)]
         found = {value: _base(value) for value in memrefs}
         known = {value: base for value, base in found.items() if base is not None}
@@ -620,12 +619,6 @@ def _views_of(base: ir.Value) -> list[ir.Value]:
     return found
 
 
-def _loaded(table: ir.Value, place: int, before: ir.Operation) -> ir.Value:
-    """An entry of a table, an `i64`."""
-    i64 = ir.IntegerType.get_signless(64)
-    return create("memref.load", [table, index_constant(place, before)], [i64], before=before).results[0]
-
-
 def _shown(pointer: ir.Value, kind: ir.Type, sizes: Sequence[ir.Value], before: ir.Operation) -> ir.Value:
     """A memref of a type, its rows one after the other, at an element in memory; `sizes` are the dynamic ones."""
     shape = shape_of(kind)
@@ -665,7 +658,7 @@ def _pointer(
     size = index_constant(element_bytes(element_of(memref.type)), before)
     offset = create("arith.muli", [found.results[1], size], [index], before=before).results[0]
     address = create("arith.addi", [start, offset], [index], before=before).results[0]
-    number = create("arith.index_cast", [address], [i64], before=before).results[0]
+    number = index_cast(address, i64, before)
     element = cast(Any, (memref if as_in is None else as_in).type).element_type
     is_byte = bytewise and element == ir.IntegerType.get_signless(1)
     return element_at(number, ir.IntegerType.get_signless(8) if is_byte else element, before)

@@ -8,12 +8,11 @@ calls of each kernel call, in the order of `hotdesk.call`.
 
 from __future__ import annotations
 
-from typing import Any
-
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, index_constant
+from hotdesk.ir.building import constant, create, index_constant
 from hotdesk.ir.walking import entry_block, integer_of, nested_ops, symbol_name
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
+from hotdesk.passes.lower.unpacked_memrefs import table_entry
 
 CALL = "hotdesk.call"
 """The number of a kernel call, as an attribute of it."""
@@ -41,7 +40,7 @@ def profiled_flow(text: str, entry: str, name: str, clock: int) -> ir.Module:
             before = _now(stamps, clock, op)
             after = _now(stamps, clock, following)
             _add(stamps, 2 + 2 * number, _computed("arith.subi", after, before, following), following)
-            _add(stamps, 3 + 2 * number, _constant(1, 64, following), following)
+            _add(stamps, 3 + 2 * number, constant(1, ir.IntegerType.get_signless(64), following), following)
     declared = ir.Module.parse(f"func.func private @clock_gettime(i32, {table}) -> i32")
     for op in list(declared.body.operations):
         module.body.append(op)
@@ -58,27 +57,16 @@ def _now(stamps: ir.Value, clock: int, before: ir.Operation) -> ir.Value:
     """What the clock shows, in nanoseconds."""
     i32 = ir.IntegerType.get_signless(32)
     callee = {"callee": ir.FlatSymbolRefAttr.get("clock_gettime")}
-    create("func.call", [_constant(clock, 32, before), stamps], [i32], callee, before=before)
-    seconds, rest = (_loaded(stamps, place, before) for place in (0, 1))
-    whole = _computed("arith.muli", seconds, _constant(1_000_000_000, 64, before), before)
+    create("func.call", [constant(clock, i32, before), stamps], [i32], callee, before=before)
+    seconds, rest = (table_entry(stamps, place, before) for place in (0, 1))
+    whole = _computed("arith.muli", seconds, constant(1_000_000_000, ir.IntegerType.get_signless(64), before), before)
     return _computed("arith.addi", whole, rest, before)
 
 
 def _add(stamps: ir.Value, place: int, value: ir.Value, before: ir.Operation) -> None:
-    total = _computed("arith.addi", _loaded(stamps, place, before), value, before)
+    total = _computed("arith.addi", table_entry(stamps, place, before), value, before)
     create("memref.store", [total, stamps, index_constant(place, before)], [], before=before)
-
-
-def _loaded(stamps: ir.Value, place: int, before: ir.Operation) -> ir.Value:
-    i64 = ir.IntegerType.get_signless(64)
-    return create("memref.load", [stamps, index_constant(place, before)], [i64], before=before).results[0]
 
 
 def _computed(name: str, first: ir.Value, second: ir.Value, before: ir.Operation) -> ir.Value:
     return create(name, [first, second], [first.type], before=before).results[0]
-
-
-def _constant(value: int, bits: int, before: ir.Operation) -> ir.Value:
-    kind = ir.IntegerType.get_signless(bits)
-    made: dict[str, Any] = {"value": ir.IntegerAttr.get(kind, value)}
-    return create("arith.constant", [], [kind], made, before=before).results[0]

@@ -19,7 +19,7 @@ from hotdesk.explain import Source
 from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import create
 from hotdesk.ir.functions import callee_name, named_functions
-from hotdesk.ir.locations import origin, python_line
+from hotdesk.ir.locations import python_line, source_in_model
 from hotdesk.ir.signature import signature
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.types import element_bytes, element_of
@@ -143,7 +143,7 @@ class _FunctionLowering:
         self._checks: list[SizeCheck] = []
 
     def run(self) -> LoweredFunction:
-        sources = [Source(op.name, *origin(op.location)) for op in ops_outside_payloads(self._function)]
+        sources = [source_in_model(op) for op in ops_outside_payloads(self._function)]
         constants, lent = self._constants(), callers_memory(self._function)
         results, donated, state = (
             tuple(self._table[each] for each in found) for found in (lent.results, lent.donated, lent.state)

@@ -24,7 +24,7 @@ from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, index_constant
+from hotdesk.ir.building import create, index_cast, index_constant
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.types import DYNAMIC, is_memref, shape_of
 from hotdesk.ir.walking import captured_operands, constant_of, defining_op, int_array, made_by, nested_ops
@@ -220,7 +220,7 @@ class _Outlining:
             bounds = self._bounds[dim]
             lower, step = value(bounds.lower, point), value(bounds.step, point)
             if dim == self._loop.cut:
-                first, last = (create("arith.index_cast", [e], [index], before=point).results[0] for e in ends)
+                first, last = (index_cast(e, index, point) for e in ends)
                 limits = [first, last, index_constant(1, point)]
             else:
                 limits = [lower, value(bounds.upper, point), step]

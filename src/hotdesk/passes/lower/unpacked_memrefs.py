@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create
+from hotdesk.ir.building import create, index_cast, index_constant
 from hotdesk.ir.types import is_memref, is_strided, layout_of, shape_of, static_entries
 
 _WIDEST = 64  # bits that a number may have
@@ -40,7 +40,7 @@ def taken_apart(value: ir.Value, before: ir.Operation) -> list[ir.Value]:
     index, i64 = ir.IndexType.get(), ir.IntegerType.get_signless(64)
     base, offset, *rest = metadata(value, before).results
     address = create("memref.extract_aligned_pointer_as_index", [base], [index], before=before).results[0]
-    number = create("arith.index_cast", [address], [i64], before=before).results[0]
+    number = index_cast(address, i64, before)
     offsets, sizes, strides = _open_places(value.type)
     rank = len(shape_of(value.type))
     return [number, *[offset] * len(offsets), *(rest[i] for i in sizes), *(rest[rank + i] for i in strides)]
@@ -91,3 +91,9 @@ def element_at(address: ir.Value, element: ir.Type, before: ir.Operation) -> ir.
         descriptor = create("llvm.insertvalue", [descriptor, value], [struct], where, before=before).results[0]
     result = ir.MemRefType.get([], element)
     return create("builtin.unrealized_conversion_cast", [descriptor], [result], before=before).results[0]
+
+
+def table_entry(table: ir.Value, place: int, before: ir.Operation) -> ir.Value:
+    """An entry of a table of addresses or numbers, an `i64`."""
+    i64 = ir.IntegerType.get_signless(64)
+    return create("memref.load", [table, index_constant(place, before)], [i64], before=before).results[0]

@@ -18,16 +18,15 @@ from typing import Any, ClassVar, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.accumulation import COMPUTED, NOTHING, Accumulation, additions, find_accumulations
 from hotdesk.analysis.order.straight_line import StraightLine
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.building import create, empty_like
-from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import defining_op, straight_functions
-from hotdesk.passes.base import Pass
-from hotdesk.passes.tensor.prepare import clone_with
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.building import clone_with, create, empty_like
+from hotdesk.ir.locations import source_of
+from hotdesk.ir.walking import defining_op
+from hotdesk.passes.base import StraightPass
 
 
 @dataclass(frozen=True, slots=True)
-class AccumulateInPlace(Pass):
+class AccumulateInPlace(StraightPass):
     """Has products and scatters add up into the rest of a sum (rules in `analysis.fusion.accumulation`).
 
     Options:
@@ -41,15 +40,12 @@ class AccumulateInPlace(Pass):
     least_bytes: int = 1 << 20
     assumed_size: int = 256
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        for function in straight_functions(module):
-            line = StraightLine(function, self.assumed_size)
-            found = list(find_accumulations(line, self.least_bytes))
-            decisions += map(_decision, found)
-            for each in found:
-                _accumulate(each)
-        return tuple(decisions)
+    def run_on(self, function: ir.Operation) -> list[Decision]:
+        found = list(find_accumulations(StraightLine(function, self.assumed_size), self.least_bytes))
+        decisions = [_decision(each) for each in found]
+        for each in found:
+            _accumulate(each)
+        return decisions
 
 
 def _accumulate(found: Accumulation) -> None:
@@ -111,6 +107,6 @@ def _rest(total: ir.Operation, accumulators: tuple[int, ...], before: ir.Operati
 
 def _decision(found: Accumulation) -> Decision:
     makers = [cast(ir.Operation, defining_op(found.total.operands[i])) for i in found.accumulators]
-    sources = tuple(Source(op.name, python_line(op.location)) for op in (*makers, found.total))
+    sources = tuple(source_of(op) for op in (*makers, found.total))
     names = " and ".join(op.name for op in makers)
     return Decision(f"result of {names}", Outcome.IN_PLACE, Reason.ADDED_WHERE_IT_LIES, sources, found.bytes)

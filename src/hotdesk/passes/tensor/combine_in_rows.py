@@ -21,18 +21,17 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.memref_views import row_major
 from hotdesk.analysis.order.combining import Combination, find_combinations
 from hotdesk.analysis.order.straight_line import StraightLine
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import element_of, shape_of
-from hotdesk.ir.walking import straight_functions
-from hotdesk.passes.base import Pass
+from hotdesk.passes.base import StraightPass
 from hotdesk.passes.lower.named import convolution_workspace
 from hotdesk.passes.lower.views import ResolvedMemref
 from hotdesk.passes.tensor.parts import do_in_parts
 
 
 @dataclass(frozen=True, slots=True)
-class CombineInRows(Pass):
+class CombineInRows(StraightPass):
     """Makes values in rows that are put over what they are combined with (rules in `analysis.order.combining`).
 
     Options:
@@ -46,15 +45,12 @@ class CombineInRows(Pass):
     least_bytes: int = 1 << 20
     least_part: int = 1 << 18
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        for function in straight_functions(module):
-            line = StraightLine(function)
-            combinations = find_combinations(line, self.least_bytes, self.least_part, self._scratch)
-            decisions.extend(map(_decision, combinations))
-            for found in reversed(combinations):  # what one of them makes may be what a later one is put over
-                do_in_parts(found.split, found.parts, {found.result: found.over})
-        return tuple(decisions)
+    def run_on(self, function: ir.Operation) -> list[Decision]:
+        combinations = find_combinations(StraightLine(function), self.least_bytes, self.least_part, self._scratch)
+        decisions = [_decision(found) for found in combinations]
+        for found in reversed(combinations):  # what one of them makes may be what a later one is put over
+            do_in_parts(found.split, found.parts, {found.result: found.over})
+        return decisions
 
     def _scratch(self, op: ir.Operation) -> int:
         """The bytes of scratch memory that an operation will have, if its operands lie row by row."""
@@ -71,7 +67,7 @@ def _row_by_row(value: ir.Value) -> ResolvedMemref:
 
 def _decision(found: Combination) -> Decision:
     ops = [each.operation for each in found.split.ops]
-    sources = tuple(Source(each.name, python_line(each.location)) for each in ops)
+    sources = tuple(source_of(each) for each in ops)
     subject = (
         f"result of {ops[0].name}, {found.bytes} bytes, in {len(found.parts)} parts over an operand of {ops[-1].name}"
     )

@@ -19,8 +19,8 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.lateness import find_waits
 from hotdesk.analysis.order.straight_line import StraightLine
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.walking import straight_functions
 from hotdesk.passes.base import Pass
 
@@ -52,5 +52,5 @@ class ComputeLate(Pass):
 
 
 def _decision(op: ir.Operation, reader: ir.Operation, size: int) -> Decision:
-    sources = (Source(op.name, python_line(op.location)), Source(reader.name, python_line(reader.location)))
+    sources = (source_of(op), source_of(reader))
     return Decision(f"result of {op.name}", Outcome.REORDERED, Reason.ONLY_READ_LATER, sources, size)

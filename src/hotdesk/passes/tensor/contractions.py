@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, replace
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, groups_of, int_array, made_by, segment_sizes
 from hotdesk.passes.tensor.fills import extends_unsigned, initial
@@ -81,7 +81,7 @@ def _through_transposes(value: ir.Value, letters: str, keep: set[str]) -> tuple[
         if found is None or not keep <= set(found):
             break
         letters, value = found, producer.operands[0]
-        source = Source(producer.name, python_line(producer.location))
+        source = source_of(producer)
         decisions.append(Decision("rearranged operand", Outcome.FOLDED, Reason.VIEW_OF_OPERAND, (source,), 0))
         producer = defining_op(value)
     return value, letters, decisions

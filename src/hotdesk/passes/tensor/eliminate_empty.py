@@ -20,9 +20,9 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.chain import Chain
 from hotdesk.analysis.insertion.held_bytes import HeldBytes
 from hotdesk.analysis.insertion.insertions import INSERTIONS, find_chain
-from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op, nested_ops, segment_sizes
 from hotdesk.passes.base import FunctionPass
@@ -70,7 +70,7 @@ def _rewrite(chain: Chain) -> Decision:
     op = defining_op(empty)
     if op is not None and next(iter(empty.uses), None) is None:
         op.erase()
-    source = Source(insertion.name, python_line(insertion.location))
+    source = source_of(insertion)
     return Decision(f"source of {insertion.name}", Outcome.IN_PLACE, Reason.WRITTEN_IN_DESTINATION, (source,))
 
 

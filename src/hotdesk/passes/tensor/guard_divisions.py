@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.building import create
+from hotdesk.ir.building import compared, constant, create
 from hotdesk.ir.walking import constant_of, nested_ops, top_level_ops
 from hotdesk.passes.base import FunctionPass
 
@@ -33,7 +33,6 @@ _IS_SIGNED: Mapping[str, bool] = {
     "arith.remui": False,
     "arith.ceildivui": False,
 }
-_EQ, _NE = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +55,14 @@ def _is_harmless(divisor: ir.Value) -> bool:
 
 def _guard(division: ir.Operation) -> None:
     number, divisor = division.operands
-    not_zero = _compared(_NE, divisor, 0, division)
+    not_zero = _is("ne", divisor, 0, division)
     create("cf.assert", [not_zero], [], {"msg": ir.StringAttr.get(MESSAGE)}, before=division)
     divides = not_zero
     if _IS_SIGNED[division.name]:
-        overflows = _both(
-            _compared(_EQ, number, _least(number.type), division), _compared(_EQ, divisor, -1, division), division
-        )
-        false = _constant(overflows.type, 0, division)
+        overflows = _both(_is("eq", number, _least(number.type), division), _is("eq", divisor, -1, division), division)
+        false = constant(0, overflows.type, division)
         divides = create("arith.select", [overflows, false, not_zero], [overflows.type], before=division).results[0]
-    one = _constant(divisor.type, 1, division)
+    one = constant(1, divisor.type, division)
     division.operands[1] = create("arith.select", [divides, divisor, one], [divisor.type], before=division).results[0]
 
 
@@ -74,16 +71,9 @@ def _least(type: ir.Type) -> int:
     return -(1 << (width - 1))
 
 
-def _compared(predicate: int, value: ir.Value, number: int, before: ir.Operation) -> ir.Value:
-    i1, i64 = ir.IntegerType.get_signless(1), ir.IntegerType.get_signless(64)
-    other = _constant(value.type, number, before)
-    attributes = {"predicate": ir.IntegerAttr.get(i64, predicate)}
-    return create("arith.cmpi", [value, other], [i1], attributes, before=before).results[0]
+def _is(how: str, value: ir.Value, number: int, before: ir.Operation) -> ir.Value:
+    return compared(how, value, constant(number, value.type, before), before)
 
 
 def _both(a: ir.Value, b: ir.Value, before: ir.Operation) -> ir.Value:
     return create("arith.andi", [a, b], [a.type], before=before).results[0]
-
-
-def _constant(type: ir.Type, number: int, before: ir.Operation) -> ir.Value:
-    return create("arith.constant", [], [type], {"value": ir.IntegerAttr.get(type, number)}, before=before).results[0]

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.building import create, dim, empty_like
+from hotdesk.ir.building import compared, constant, create, dim, empty_like, index_cast, index_constant
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defining_op, int_array, nested_ops
 from hotdesk.passes.base import FunctionPass
@@ -27,7 +27,6 @@ from hotdesk.passes.base import FunctionPass
 MESSAGE = "every index in range"
 _READS = ("tensor.extract", "memref.load")
 _BY_ELEMENT = ("tensor.generate", "tensor.pad")
-_ULT = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +79,7 @@ def _from_data(value: ir.Value, loop: ir.Operation) -> bool:
 
 def _assert_below(index: ir.Value, size: ir.Value, before: ir.Operation) -> ir.Value:
     """Unsigned, so that negative indices fail too."""
-    i1, i64 = ir.IntegerType.get_signless(1), ir.IntegerType.get_signless(64)
-    attributes = {"predicate": ir.IntegerAttr.get(i64, _ULT)}
-    below = create("arith.cmpi", [index, size], [i1], attributes, before=before).results[0]
+    below = compared("ult", index, size, before)
     create("cf.assert", [below], [], {"msg": ir.StringAttr.get(MESSAGE)}, before=before)
     return below
 
@@ -110,24 +107,21 @@ def _checked(indices: ir.Value, bounds: list[ir.Value], before: ir.Operation) ->
     block = loop.regions[0].blocks.append(element, element, arg_locs=[before.location] * 2)
     with ir.InsertionPoint(block), before.location:
         end = ir.Operation.create("linalg.yield", operands=[block.arguments[0]]).operation
-    index = create("arith.index_cast", [block.arguments[0]], [ir.IndexType.get()], before=end).results[0]
+    index = index_cast(block.arguments[0], ir.IndexType.get(), end)
     below = _assert_below(index, _bound(bounds, end), end)
-    zero = create("arith.constant", [], [element], {"value": ir.IntegerAttr.get(element, 0)}, before=end).results[0]
+    zero = constant(0, element, end)
     end.operands[0] = create("arith.select", [below, block.arguments[0], zero], [element], before=end).results[0]
     return loop.results[0]
 
 
 def _bound(bounds: list[ir.Value], before: ir.Operation) -> ir.Value:
     """The bound of the column that the loop is at."""
-    i1, i64, index = ir.IntegerType.get_signless(1), ir.IntegerType.get_signless(64), ir.IndexType.get()
+    i64, index = ir.IntegerType.get_signless(64), ir.IndexType.get()
     bound = bounds[-1]
     if len(bounds) == 1:
         return bound
     column = create("linalg.index", [], [index], {"dim": ir.IntegerAttr.get(i64, 1)}, before=before).results[0]
     for number, other in reversed(list(enumerate(bounds[:-1]))):
-        constant = {"value": ir.IntegerAttr.get(index, number)}
-        here = create("arith.constant", [], [index], constant, before=before).results[0]
-        equal = {"predicate": ir.IntegerAttr.get(i64, 0)}
-        same = create("arith.cmpi", [column, here], [i1], equal, before=before).results[0]
+        same = compared("eq", column, index_constant(number, before), before)
         bound = create("arith.select", [same, other, bound], [index], before=before).results[0]
     return bound

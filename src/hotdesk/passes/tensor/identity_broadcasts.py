@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.walking import (
     constant_of,
@@ -45,7 +45,7 @@ class DropIdentityBroadcasts(FunctionPass):
         for op in top_level_ops(function):
             source = _broadcast(op, sizes)
             if source is not None:
-                at = Source(op.name, python_line(op.location))
+                at = source_of(op)
                 yield Decision("broadcast", Outcome.FOLDED, Reason.VIEW_OF_OPERAND, (at,), 0)
                 op.results[0].replace_all_uses_with(source)
                 op.erase()

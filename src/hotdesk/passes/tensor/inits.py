@@ -13,9 +13,8 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.building import create, empty_like, replace
+from hotdesk.ir.building import clone_with, create, empty_like, replace
 from hotdesk.ir.walking import parallel_loops, segment_sizes
-from hotdesk.passes.tensor.prepare import clone_with
 
 
 def inits_as_inputs(op: ir.Operation) -> list[Decision]:

@@ -21,19 +21,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.argument_sizes import Stating
-from hotdesk.ir.locations import origin
+from hotdesk.ir.building import clone_with
+from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function, set_signature, signature
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
 from hotdesk.ir.walking import (
-    captured_operands,
     defined_functions,
     defining_op,
     entry_block,
     made_by,
     symbol_name,
     top_level_ops,
+    values_read,
 )
 from hotdesk.passes.base import Pass
 from hotdesk.program.graphs import reached
@@ -66,12 +67,8 @@ class SplitPrepare(Pass):
 
 def _decision(value: ir.Value) -> Decision:
     op = cast(ir.Operation, defining_op(value))
-    source = Source(op.name, *origin(op.location))
+    source = source_in_model(op)
     return Decision(f"prepared {value.type}", Outcome.PREPARED, Reason.WEIGHT_ONLY, (source,), _bytes(value.type) or 0)
-
-
-def _reads(op: ir.Operation) -> list[ir.Value]:
-    return [*op.operands, *(value for _, _, value in captured_operands(op))]
 
 
 def _movable(main: ir.Operation) -> dict[ir.Value, ir.Operation]:
@@ -84,7 +81,7 @@ def _movable(main: ir.Operation) -> dict[ir.Value, ir.Operation]:
     for op in top_level_ops(main):
         if op.name.split(".")[0] not in _MOVABLE_DIALECTS or len(op.results) == 0:
             continue
-        if all(value in known for value in _reads(op)):
+        if all(value in known for value in values_read(op)):
             known.update(op.results)
             movable.update(dict.fromkeys(op.results, op))
     return movable
@@ -113,7 +110,7 @@ def _enlarges(op: ir.Operation, value: ir.Value) -> bool:
     if op.name not in ("linalg.generic", "linalg.fill", "linalg.broadcast", "linalg.map"):
         return False
     size = _bytes(value.type)
-    inputs = [v for v in _reads(op) if is_tensor(v.type) and made_by(v, "tensor.empty") is None]
+    inputs = [v for v in values_read(op) if is_tensor(v.type) and made_by(v, "tensor.empty") is None]
     sources = sum(_bytes(v.type) or 0 for v in inputs)
     return size is None or size > sources
 
@@ -123,7 +120,7 @@ def _frontier(main: ir.Operation, movable: dict[ir.Value, ir.Operation]) -> list
     moving = set(movable.values())
     staying = [op for op in top_level_ops(main) if op not in moving]
     needed: dict[ir.Value, None] = {}
-    pending: list[ir.Value] = [v for op in staying for v in _reads(op) if v in movable]
+    pending: list[ir.Value] = [v for op in staying for v in values_read(op) if v in movable]
     seen: set[ir.Value] = set()
     while pending:
         value = pending.pop()
@@ -132,7 +129,7 @@ def _frontier(main: ir.Operation, movable: dict[ir.Value, ir.Operation]) -> list
         seen.add(value)
         op = movable[value]
         if _enlarges(op, value):
-            pending.extend(v for v in _reads(op) if v in movable)
+            pending.extend(v for v in values_read(op) if v in movable)
         else:
             needed[value] = None
     order = {op: i for i, op in enumerate(top_level_ops(main))}
@@ -159,21 +156,8 @@ def _emit_prepare(main: ir.Operation, frontier: list[ir.Value]) -> None:
 
 
 def _backward_slice(values: list[ir.Value]) -> set[ir.Operation]:
-    found = reached(values, lambda value: [] if (op := defining_op(value)) is None else _reads(op))
+    found = reached(values, lambda value: [] if (op := defining_op(value)) is None else values_read(op))
     return {op for value in found if (op := defining_op(value)) is not None}
-
-
-def clone_with(op: ir.Operation, mapping: dict[ir.Value, ir.Value], point: ir.InsertionPoint) -> ir.Operation:
-    """Clones an op, replacing operands (nested ones too) by `mapping`, and adds its results to the mapping."""
-    clone = op.clone(point)
-    for i, operand in enumerate(op.operands):
-        if operand in mapping:
-            clone.operands[i] = mapping[operand]
-    for nested, i, value in captured_operands(clone):
-        if value in mapping:
-            nested.operands[i] = mapping[value]
-    mapping.update(zip(op.results, clone.results, strict=True))
-    return clone
 
 
 def _take_as_arguments(main: ir.Operation, frontier: list[ir.Value]) -> None:

@@ -20,14 +20,14 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.recomputing import Again, clones, find_again
 from hotdesk.analysis.order.straight_line import StraightLine
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import captured_operands, straight_functions
-from hotdesk.passes.base import Pass
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.building import clone_with, let_read
+from hotdesk.ir.locations import source_of
+from hotdesk.passes.base import StraightPass
 
 
 @dataclass(frozen=True, slots=True)
-class Recompute(Pass):
+class Recompute(StraightPass):
     """Makes values again in front of their later readers (rules in `analysis.order.recomputing`).
 
     Options:
@@ -46,13 +46,7 @@ class Recompute(Pass):
     across: int = -1
     assumed_size: int = 256
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        for function in straight_functions(module):
-            decisions.extend(self._function(function))
-        return tuple(decisions)
-
-    def _function(self, function: ir.Operation) -> list[Decision]:
+    def run_on(self, function: ir.Operation) -> list[Decision]:
         line = StraightLine(function, self.assumed_size)
         found: list[Again] = []
         for number in range(len(line.ops)):
@@ -67,23 +61,14 @@ class Recompute(Pass):
 
 def make_again(line: StraightLine, again: Again) -> None:
     """Does the operation again, and lets what reads its result later read that."""
-    before = line.ops[again.before]
-    made: dict[ir.Value, ir.Value] = {}
+    point, made = ir.InsertionPoint(line.ops[again.before]), dict[ir.Value, ir.Value]()
     for op in clones(line, again):
-        clone = op.clone(ir.InsertionPoint(before))
-        for i, value in enumerate(op.operands):
-            if value in made:
-                clone.operands[i] = made[value]
-        made.update(zip(op.results, clone.results, strict=True))
+        clone_with(op, made, point)
     for use in again.uses:
-        reader = line.ops[use.reader]
-        used = [(reader, i, value) for i, value in enumerate(reader.operands)]
-        for op, i, value in (*used, *captured_operands(reader)):
-            if value == use.value:
-                op.operands[i] = made[value]
+        let_read(line.ops[use.reader], {use.value: made[use.value]})
 
 
 def _decision(line: StraightLine, again: Again) -> Decision:
     op, reader = again.operation, line.ops[again.before]
-    sources = (Source(op.name, python_line(op.location)), Source(reader.name, python_line(reader.location)))
+    sources = (source_of(op), source_of(reader))
     return Decision(f"result of {op.name}", Outcome.RECOMPUTED, Reason.NOT_KEPT_AT_PEAK, sources, again.bytes)

@@ -15,20 +15,21 @@ in front of `hotdesk-choose-destinations`; MLIR's `cse` behind it would undo it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.chains import RecomputeChain, find_chains
 from hotdesk.analysis.order.straight_line import StraightLine
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import captured_operands, straight_functions
-from hotdesk.passes.base import Pass
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.building import clone_with, let_read
+from hotdesk.ir.locations import source_of
+from hotdesk.passes.base import StraightPass
 
 
 @dataclass(frozen=True, slots=True)
-class RecomputeAcross(Pass):
+class RecomputeAcross(StraightPass):
     """Makes values again behind an operation (rules in `analysis.order.chains`).
 
     Options:
@@ -46,44 +47,28 @@ class RecomputeAcross(Pass):
     most_cost: int = -1
     assumed_size: int = 256
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        for function in straight_functions(module):
-            line = StraightLine(function, self.assumed_size)
-            if self.across >= len(line.ops):
-                continue
-            allowed = None if self.most_cost < 0 else self.most_cost
-            found = find_chains(line, self.across, least=self.least_bytes, allowed=allowed)
-            for chain in found:
-                _make_again(line, chain)
-                decisions.append(_decision(line, chain))
-        return tuple(decisions)
+    def run_on(self, function: ir.Operation) -> Iterator[Decision]:
+        line = StraightLine(function, self.assumed_size)
+        if self.across >= len(line.ops):
+            return
+        allowed = None if self.most_cost < 0 else self.most_cost
+        for chain in find_chains(line, self.across, least=self.least_bytes, allowed=allowed):
+            _make_again(line, chain)
+            yield _decision(line, chain)
 
 
 def _make_again(line: StraightLine, chain: RecomputeChain) -> None:
     """Does the operations again, and lets what reads the value late read the new one."""
-    before = line.ops[chain.before]
-    made: dict[ir.Value, ir.Value] = {}
+    point, made = ir.InsertionPoint(line.ops[chain.before]), dict[ir.Value, ir.Value]()
     for number in chain.operations:
-        op = line.ops[number]
-        clone = op.clone(ir.InsertionPoint(before))
-        _let_read(clone, made)
-        made.update(zip(op.results, clone.results, strict=True))
+        clone_with(line.ops[number], made, point)
     for read in chain.reads:
-        _let_read(line.ops[read.reader], {read.value: made[read.value]})
-
-
-def _let_read(op: ir.Operation, other: dict[ir.Value, ir.Value]) -> None:
-    """Has an operation and its regions read other values."""
-    used = [(op, i, value) for i, value in enumerate(op.operands)]
-    for reader, i, value in (*used, *captured_operands(op)):
-        if value in other:
-            reader.operands[i] = other[value]
+        let_read(line.ops[read.reader], {read.value: made[read.value]})
 
 
 def _decision(line: StraightLine, chain: RecomputeChain) -> Decision:
     op, reader = line.ops[chain.number], line.ops[chain.before]
-    sources = (Source(op.name, python_line(op.location)), Source(reader.name, python_line(reader.location)))
+    sources = (source_of(op), source_of(reader))
     count = len([number for number in chain.operations if line.ops[number].name.startswith(("linalg.", "hotdesk."))])
     subject = f"result of {op.name}, by {count} operation{'s' if count != 1 else ''}"
     return Decision(subject, Outcome.RECOMPUTED, Reason.NOT_KEPT_AT_PEAK, sources, chain.bytes)

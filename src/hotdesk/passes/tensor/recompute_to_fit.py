@@ -33,16 +33,16 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.order.chains import cost_of, is_repeatable
 from hotdesk.analysis.order.schedules import Stretch, is_fence, read_all, read_stretch, used_in_other_blocks
 from hotdesk.analysis.order.straight_line import StraightLine
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import captured_operands, defining_op, straight_functions
-from hotdesk.passes.base import Pass
+from hotdesk.ir.walking import captured_operands, defining_op
+from hotdesk.passes.base import StraightPass
 from hotdesk.planning.scheduling.recomputation import Recomputed, RecomputeProblem, RecomputeStep, Remade, recompute
 
 
 @dataclass(frozen=True, slots=True)
-class RecomputeToFit(Pass):
+class RecomputeToFit(StraightPass):
     """Makes values again until they fit (rules in the module docstring).
 
     Options:
@@ -56,13 +56,7 @@ class RecomputeToFit(Pass):
     bytes: int = 1 << 30
     assumed_size: int = 256
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        for function in straight_functions(module):
-            decisions += self._function(function)
-        return tuple(decisions)
-
-    def _function(self, function: ir.Operation) -> list[Decision]:
+    def run_on(self, function: ir.Operation) -> list[Decision]:
         record = read_all(function)
         if record is None:
             return []
@@ -158,6 +152,6 @@ def _tensors(op: ir.Operation) -> list[ir.Value]:
 
 def _decision(stretch: Stretch, made: Remade) -> Decision:
     op, reader = (stretch.operations[stretch.tasks[task]] for task in (made.task, made.reader))
-    sources = (Source(op.name, python_line(op.location)), Source(reader.name, python_line(reader.location)))
+    sources = (source_of(op), source_of(reader))
     subject = f"result of {op.name}, by {made.tasks} operation{'s' if made.tasks != 1 else ''}"
     return Decision(subject, Outcome.RECOMPUTED, Reason.NOT_KEPT_AT_PEAK, sources, made.bytes)

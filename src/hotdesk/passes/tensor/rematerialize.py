@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, empty_like, fill
-from hotdesk.ir.locations import origin
+from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, defining_op, segment_sizes, top_level_ops
 from hotdesk.models.facts import Facts
@@ -144,5 +144,5 @@ def _around(user: ir.Operation, op: ir.Operation) -> ir.Operation:
 
 
 def _recomputed(op: ir.Operation) -> Decision:
-    source = Source(op.name, *origin(op.location))
+    source = source_in_model(op)
     return Decision("fill", Outcome.FOLDED, Reason.CHEAP_TO_RECOMPUTE, (source,), 0)

@@ -28,8 +28,8 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.schedules import Stretch, read_all, read_stretch, used_in_other_blocks
 from hotdesk.errors import OptionError, PlanError
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.walking import defined_functions, runs_every_call, symbol_name
 from hotdesk.passes.base import Pass
@@ -117,19 +117,15 @@ def _decide(place: ir.Operation, stretch: Stretch, found: Schedule, assumed: int
         return _kept(place, kept, Reason.PEAK_DEPENDS_ON_SIZES)
     subject = f"{_subject(place)}: {found.peak} bytes at the peak, {found.given} before{where}"
     reason = Reason.LOWEST_PEAK if found.proven_optimal else Reason.LOWER_PEAK
-    return Decision(subject, Outcome.REORDERED, reason, (_source(place),), found.given - found.peak)
+    return Decision(subject, Outcome.REORDERED, reason, (source_of(place),), found.given - found.peak)
 
 
 def _kept(place: ir.Operation, subject: str, reason: Reason) -> Decision:
-    return Decision(subject, Outcome.ORDER_KEPT, reason, (_source(place),))
+    return Decision(subject, Outcome.ORDER_KEPT, reason, (source_of(place),))
 
 
 def _subject(place: ir.Operation) -> str:
     return f"order of @{symbol_name(place)}" if place.name == "func.func" else f"order inside {place.name}"
-
-
-def _source(place: ir.Operation) -> Source:
-    return Source(place.name, python_line(place.location))
 
 
 def _refuse_faults(stretch: Stretch, found: Schedule) -> None:

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.building import create, integers
+from hotdesk.ir.building import create, index_cast, integers
 from hotdesk.ir.reshaping import Dims, matching
 from hotdesk.ir.types import is_tensor, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import defining_op, int_array, top_level_ops
@@ -83,7 +83,7 @@ def _expanded(
     source = _cast(source, tensor_with(merged, source.type), before)
     index = ir.IndexType.get()
     dynamic = [
-        value if value.type == index else create("arith.index_cast", [value], [index], before=before).results[0]
+        value if value.type == index else index_cast(value, index, before)
         for value in shape
         if not isinstance(value, int)
     ]

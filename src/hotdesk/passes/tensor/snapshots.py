@@ -15,17 +15,16 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.tensors_of_memory import TO_TENSOR, read_behind_writes
-from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import memref_with, shape_of
-from hotdesk.ir.walking import all_functions
-from hotdesk.passes.base import Pass
+from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import SymbolicSizes
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotTensors(Pass):
+class SnapshotTensors(FunctionPass):
     """Copies memory that is written while a tensor of it is read (rules in `analysis.memrefs.tensors_of_memory`).
 
     Options:
@@ -36,12 +35,8 @@ class SnapshotTensors(Pass):
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.READ_LATER,)
     arguments_apart: bool = False
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        return tuple(
-            decision
-            for function in all_functions(module)
-            for decision in take_snapshots(function, arguments_apart=self.arguments_apart)
-        )
+    def run_on(self, function: ir.Operation) -> list[Decision]:
+        return take_snapshots(function, arguments_apart=self.arguments_apart)
 
 
 def take_snapshots(function: ir.Operation, *, arguments_apart: bool) -> list[Decision]:
@@ -57,7 +52,7 @@ def take_snapshots(function: ir.Operation, *, arguments_apart: bool) -> list[Dec
 
 
 def _decision(op: ir.Operation, sizes: SymbolicSizes) -> Decision:
-    source = Source(op.name, python_line(op.location))
+    source = source_of(op)
     return Decision(f"result of {op.name}", Outcome.COPIED, Reason.READ_LATER, (source,), sizes.bytes(op.results[0]))
 
 

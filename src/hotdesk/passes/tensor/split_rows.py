@@ -39,18 +39,17 @@ from hotdesk.analysis.order.spans import SplitPart, bytes_again, largest_part, p
 from hotdesk.analysis.order.splitting import Split, find_split
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.errors import OptionError
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import is_tensor, shape_of
-from hotdesk.ir.walking import straight_functions
-from hotdesk.passes.base import Pass
+from hotdesk.passes.base import StraightPass
 from hotdesk.passes.tensor.parts import do_in_parts
 
 _SEEN_THROUGH = VIEWS | {"tensor.empty"}
 
 
 @dataclass(frozen=True, slots=True)
-class SplitRows(Pass):
+class SplitRows(StraightPass):
     """Splits operations around large values (rules in `analysis.order.splitting`).
 
     Options:
@@ -77,12 +76,9 @@ class SplitRows(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         if self.parts < 2:
             raise OptionError(f"option 'parts' of pass '{self.name}'", expected="2 or more", got=str(self.parts))
-        decisions: list[Decision] = []
-        for function in straight_functions(module):
-            decisions.extend(self._function(function))
-        return tuple(decisions)
+        return StraightPass.run(self, module)
 
-    def _function(self, function: ir.Operation) -> list[Decision]:
+    def run_on(self, function: ir.Operation) -> list[Decision]:
         line = StraightLine(function, self.assumed_size)
         decisions: list[Decision] = []
         for number, op in enumerate(line.ops):
@@ -115,7 +111,7 @@ class SplitRows(Pass):
 
 def _decision(op: ir.Operation, size: int, split: Split, parts: tuple[SplitPart, ...]) -> Decision:
     ops = [each.operation for each in split.ops if not each.operation.name.startswith("tensor.")]
-    sources = tuple(Source(each.name, python_line(each.location)) for each in ops)
+    sources = tuple(source_of(each) for each in ops)
     again = bytes_again(split, parts)
     twice = f", {again} bytes written again" if again else ""
     subject = f"result of {op.name}, {size} bytes, in {len(parts)} parts{twice}"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.fills import fill_value
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defining_op, int_array, segment_sizes
 
@@ -74,5 +74,5 @@ def folded_decisions(value: ir.Value, window: WindowRead) -> list[Decision]:
     producer = defining_op(value)
     if window.source == value or producer is None:
         return []
-    source = Source(producer.name, python_line(producer.location))
+    source = source_of(producer)
     return [Decision("padding", Outcome.FOLDED, Reason.VIEW_OF_OPERAND, (source,), 0)]

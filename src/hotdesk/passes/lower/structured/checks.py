@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create
+from hotdesk.ir.building import constant, create
 from hotdesk.ir.walking import nested_ops
 
 
@@ -31,7 +31,7 @@ def replace_checks(op: ir.Operation, status: ir.Value, assertion_code: Callable[
 
 def _store_unless(condition: ir.Value, status: ir.Value, code: int, before: ir.Operation) -> None:
     i1, i32 = condition.type, ir.IntegerType.get_signless(32)
-    true = create("arith.constant", [], [i1], {"value": ir.IntegerAttr.get(i1, 1)}, before=before).results[0]
+    true = constant(1, i1, before)
     fails = create("arith.xori", [condition, true], [i1], before=before).results[0]
     branch = create("scf.if", [fails], [], regions=2, before=before)
     block = branch.regions[0].blocks.append()

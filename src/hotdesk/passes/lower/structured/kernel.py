@@ -24,12 +24,12 @@ from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
-from hotdesk.ir.building import integers
+from hotdesk.ir.building import clone_with, integers
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
-from hotdesk.ir.walking import captured_operands, defining_op, integer_of, nested_ops
+from hotdesk.ir.walking import captured_operands, defining_op, integer_of, nested_ops, values_read
 from hotdesk.kernels.text import View
 from hotdesk.passes.lower.structured.checks import replace_checks
 from hotdesk.passes.lower.structured.cuts import find_cut, head_text
@@ -296,16 +296,9 @@ def _as_type(value: ir.Value, wanted: ir.Type, point: ir.InsertionPoint) -> ir.V
 
 
 def _clone(op: ir.Operation, mapping: dict[ir.Value, ir.Value], point: ir.InsertionPoint) -> ir.Operation:
-    captured = [value for _, _, value in captured_operands(op)]
-    for value in (*op.operands, *captured):
+    for value in values_read(op):
         _materialize(value, mapping, point)
-    clone = op.clone(point)
-    for i, operand in enumerate(op.operands):
-        clone.operands[i] = mapping[operand]
-    for nested, i, value in captured_operands(clone):
-        if value in mapping:
-            nested.operands[i] = mapping[value]
-    return clone
+    return clone_with(op, mapping, point)
 
 
 def _materialize(value: ir.Value, mapping: dict[ir.Value, ir.Value], point: ir.InsertionPoint) -> None:
@@ -318,10 +311,7 @@ def _materialize(value: ir.Value, mapping: dict[ir.Value, ir.Value], point: ir.I
         raise LoweringError(f"a kernel cannot compute a scalar from {what}", got=str(value.type))
     for operand in producer.operands:
         _materialize(operand, mapping, point)
-    clone = producer.clone(point)
-    for i, operand in enumerate(producer.operands):
-        clone.operands[i] = mapping[operand]
-    mapping.update(zip(producer.results, clone.results, strict=True))
+    clone_with(producer, mapping, point)
 
 
 def _allow_reassociation(op: ir.Operation) -> None:
