@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hotdesk.planning.scheduling.bounds import least_peak, local_bound
 from hotdesk.planning.scheduling.checker import check_order, check_schedule, peak_of
 from hotdesk.planning.scheduling.exact import search
 from hotdesk.planning.scheduling.heuristics import RULES, greedy
 from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
+from hotdesk.planning.scheduling.reduction import least_peak, local_bound
 from hotdesk.planning.scheduling.scheduler import schedule
 from hotdesk.planning.scheduling.state_space import Segment, peak_along, relate
 

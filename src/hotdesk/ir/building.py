@@ -109,38 +109,37 @@ def empty_of(kind: ir.Type, sizes_of: ir.Value, before: ir.Operation) -> ir.Valu
 
 
 def fill(scalar: ir.Value, destination: ir.Value, before: ir.Operation) -> ir.Value:
-    """Sets every element of a destination tensor to a scalar: an elementwise `linalg.generic` without inputs."""
-    rank = len(shape_of(destination.type))
-    return elementwise_copy([], destination, scalar, rank, before)
-
-
-def elementwise_copy(
-    inputs: Sequence[ir.Value], destination: ir.Value, scalar: ir.Value | None, rank: int, before: ir.Operation
-) -> ir.Value:
-    """What `elementwise` makes: its result, or the memref that it writes."""
-    op = elementwise(inputs, destination, scalar, rank, before)
+    """Gives each element of a destination a scalar; the result, or the memref that is written."""
+    op, end = structured([], [destination], before)
+    end.operands[0] = scalar
     return op.results[0] if len(op.results) else destination
 
 
-def elementwise(
-    inputs: Sequence[ir.Value], destination: ir.Value, scalar: ir.Value | None, rank: int, before: ir.Operation
-) -> ir.Operation:
-    """A `linalg.generic` that gives each element of a destination that of the first input, or a scalar."""
+def elementwise_copy(source: ir.Value, destination: ir.Value, before: ir.Operation) -> ir.Operation:
+    """A `linalg.generic` that gives each element of a destination that of a source."""
+    op, end = structured([source], [destination], before)
+    end.operands[0] = op.regions[0].blocks[0].arguments[0]
+    return op
+
+
+def structured(
+    inputs: Sequence[ir.Value], inits: Sequence[ir.Value], before: ir.Operation
+) -> tuple[ir.Operation, ir.Operation]:
+    """A `linalg.generic` with identity maps and parallel loops only, and its yield, which passes on what the inits hold."""
+    operands, rank = [*inputs, *inits], len(shape_of(inits[0].type))
     identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
-    element = cast(Any, destination.type).element_type
     attributes: dict[str, ir.Attribute] = {
-        "indexing_maps": ir.ArrayAttr.get([identity] * (len(inputs) + 1)),
+        "indexing_maps": ir.ArrayAttr.get([identity] * len(operands)),
         "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), 1]),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), len(inits)]),
     }
-    on_tensors = isinstance(destination.type, ir.RankedTensorType)
-    results = [destination.type] if on_tensors else []
-    op = create("linalg.generic", [*inputs, destination], results, attributes, regions=1, before=before)
-    types = [element] * (len(inputs) + 1)
+    results = [init.type for init in inits if isinstance(init.type, ir.RankedTensorType)]
+    op = create("linalg.generic", operands, results, attributes, regions=1, before=before)
+    types = [cast(Any, value.type).element_type for value in operands]
     block = op.regions[0].blocks.append(*types, arg_locs=[before.location] * len(types))
     with ir.InsertionPoint(block), before.location:
-        ir.Operation.create("linalg.yield", operands=[scalar if scalar is not None else block.arguments[0]])
-    return op
+        end = ir.Operation.create("linalg.yield", operands=list(block.arguments)[len(inputs) :]).operation
+    return op, end
 
 
 def integers(values: Sequence[int]) -> ir.Attribute:

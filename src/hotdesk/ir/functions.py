@@ -9,7 +9,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import symbol_name, text_of, walk
+from hotdesk.ir.walking import attributes_of, symbol_name, text_of, walk
 
 _TABLES = ("builtin.module", "gpu.module")
 """Ops inside of which symbols are others."""
@@ -92,7 +92,7 @@ def rebuild_call(call: ir.Operation, operands: Sequence[ir.Value], kept: Sequenc
             call.name,
             operands=list(operands),
             results=[call.results[i].type for i in kept],
-            attributes={name: call.attributes[name] for name in call.attributes},
+            attributes=attributes_of(call),
         ).operation
     for position, number in enumerate(kept):
         call.results[number].replace_all_uses_with(new.results[position])

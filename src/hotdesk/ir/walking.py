@@ -155,6 +155,11 @@ def values_read(operation: ir.Operation) -> list[ir.Value]:
     return [*operation.operands, *(value for _, _, value in captured_operands(operation))]
 
 
+def attributes_of(operation: ir.Operation) -> dict[str, ir.Attribute]:
+    """The attributes of an operation by name."""
+    return {name: operation.attributes[name] for name in operation.attributes}
+
+
 def integer_of(operation: ir.Operation, attribute: str) -> int:
     """The number that an attribute is."""
     return int(cast(Any, operation.attributes[attribute]).value)

@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, empty_of
+from hotdesk.ir.building import create, empty_of, structured
 from hotdesk.ir.types import is_tensor
+from hotdesk.ir.walking import attributes_of
 from hotdesk.models.facts import Facts, no_facts, reads_tensors
 from hotdesk.models.model import Buffers, OpModel
-from hotdesk.models.payloads import structured
 from hotdesk.models.scf import SELECT
 
 
@@ -33,7 +33,7 @@ def _expand_elementwise(op: ir.Operation) -> list[ir.Value] | None:
     scalars = iter(generic.regions[0].blocks[0].arguments)
     operands = [next(scalars) if is_tensor(value.type) else value for value in op.operands]
     elements = [kind.element_type for kind in kinds if isinstance(kind, ir.RankedTensorType)]
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = attributes_of(op)
     scalar = create(op.name, operands, elements, attributes, before=end)
     for number, value in enumerate(scalar.results):
         end.operands[number] = value

@@ -7,7 +7,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
 from hotdesk.ir.laid_out import can_cast
-from hotdesk.ir.types import is_buffer, memref_of, shape_of
+from hotdesk.ir.types import is_buffer, memref_of
 from hotdesk.ir.walking import made_by, segment_sizes, users
 from hotdesk.models.facts import Facts, Spaces, no_facts
 from hotdesk.models.layouts import has_identity_layout
@@ -37,7 +37,7 @@ def _bufferize_alloc(op: ir.Operation, buffers: Buffers) -> None:
         return  # memory is made where the contents are first written
     source = buffers.buffer(op.operands[dynamic])
     memref = buffers.result(op, 0, dynamic_dims(source, op))
-    elementwise_copy([source], memref, None, len(shape_of(memref.type)), op)
+    elementwise_copy(source, memref, op)
     buffers.assign(op.results[0], memref)
 
 
@@ -85,7 +85,7 @@ def _bufferize_to_tensor(op: ir.Operation, buffers: Buffers) -> None:
         buffers.assign(op.results[0], memref)
         return
     copy = buffers.result(op, 0, dynamic_dims(memref, op))
-    elementwise_copy([memref], copy, None, len(shape_of(copy.type)), op)
+    elementwise_copy(memref, copy, op)
     buffers.assign(op.results[0], copy)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import int_array, segment_sizes
+from hotdesk.ir.walking import attributes_of, int_array, segment_sizes
 from hotdesk.models.facts import no_facts
 from hotdesk.models.model import Buffers, OpModel
 
@@ -40,7 +40,7 @@ def _switch(op: ir.Operation) -> Branches:
 
 def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
     operands = [buffers.leaving(op, i) if is_tensor(v.type) else v for i, v in enumerate(op.operands)]
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = attributes_of(op)
     successors = list(op.successors)
     buffers.replaced_by(create(op.name, operands, [], attributes, before=op, successors=successors))
 

@@ -36,7 +36,7 @@ def _bufferize_load(op: ir.Operation, buffers: Buffers) -> None:
         buffers.assign(op.results[0], memory)
         return
     memref = buffers.result(op, 0, [])
-    elementwise_copy([memory], memref, None, len(shape_of(memref.type)), op)
+    elementwise_copy(memory, memref, op)
     buffers.assign(op.results[0], memref)
 
 

@@ -23,7 +23,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
-from hotdesk.ir.walking import int_array, segment_sizes
+from hotdesk.ir.walking import attributes_of, int_array, segment_sizes
 from hotdesk.models.facts import Facts, Flow, no_facts, reads_tensors
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.payloads import inlined
@@ -127,7 +127,7 @@ def _bufferize_forall(op: ir.Operation, buffers: Buffers) -> None:
         after = buffers.destination(op, operand)
         buffers.assign(op.results[i], after)
         buffers.assign(block.arguments[loops + i], after if before is None else before)
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = attributes_of(op)
     attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([*segment_sizes(op)[:3], 0])
     new = create(op.name, list(op.operands)[: _shared(op).start], [], attributes, regions=1, before=op)
     block.append_to(new.regions[0])

@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, dim, index_constant
+from hotdesk.ir.building import create, dim, index_constant, structured
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.ir.walking import nested_ops
 
 Element = Callable[[list[ir.Value], ir.Operation], ir.Value]
 """Makes, in front of an op, the element at a position."""
-
-
-def structured(
-    inputs: Sequence[ir.Value], inits: Sequence[ir.Value], before: ir.Operation
-) -> tuple[ir.Operation, ir.Operation]:
-    """A `linalg.generic` with identity maps and parallel loops only, and its yield, which passes on what the inits hold."""
-    rank = len(shape_of(inits[0].type))
-    operands = [*inputs, *inits]
-    attributes: dict[str, ir.Attribute] = {
-        "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))] * len(operands)),
-        "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), len(inits)]),
-    }
-    op = create("linalg.generic", operands, [v.type for v in inits], attributes, regions=1, before=before)
-    types = [cast(Any, v.type).element_type for v in operands]
-    block = op.regions[0].blocks.append(*types, arg_locs=[before.location] * len(types))
-    with ir.InsertionPoint(block), before.location:
-        end = ir.Operation.create("linalg.yield", operands=list(block.arguments)[len(inputs) :]).operation
-    return op, end
 
 
 def computed(kind: ir.Type, sizes: Sequence[ir.Value], element: Element, before: ir.Operation) -> ir.Value:

@@ -7,7 +7,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import captured_operands
+from hotdesk.ir.walking import attributes_of, captured_operands
 from hotdesk.models.facts import Flow
 from hotdesk.models.model import Buffers
 
@@ -26,7 +26,7 @@ def bufferize_destination_style(op: ir.Operation, buffers: Buffers) -> ir.Operat
     for _, _, value in captured_operands(op) if buffers.captures else ():
         if is_tensor(value.type):
             buffers.buffer(value)  # in front of the op, if it is made only now
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = attributes_of(op)
     new = create(op.name, operands, [], attributes, regions=len(op.regions), before=op)
     for old_region, new_region in zip(op.regions, new.regions, strict=True):
         for block in list(old_region.blocks):
@@ -60,7 +60,7 @@ def bufferize_region_op(op: ir.Operation, flow: Flow, buffers: Buffers, name: st
         for i, v in enumerate(op.operands)
     ]
     results = [buffers.passed_type(v) if is_tensor(v.type) else v.type for v in op.results]
-    attributes = {each: op.attributes[each] for each in op.attributes}
+    attributes = attributes_of(op)
     new = create(name or op.name, operands, results, attributes, regions=len(op.regions), before=op)
     for old_region, new_region in zip(op.regions, new.regions, strict=True):
         for block in list(old_region.blocks):
@@ -78,5 +78,5 @@ def bufferize_region_op(op: ir.Operation, flow: Flow, buffers: Buffers, name: st
 def bufferize_terminator(op: ir.Operation, buffers: Buffers, name: str | None = None) -> ir.Operation:
     """Creates `op`, or the op of that name, with the buffers that it passes on."""
     operands = [buffers.leaving(op, i) if is_tensor(v.type) else v for i, v in enumerate(op.operands)]
-    attributes = {each: op.attributes[each] for each in op.attributes}
+    attributes = attributes_of(op)
     return create(name or op.name, operands, [], attributes, before=op)

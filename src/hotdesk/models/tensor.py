@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, dim, elementwise_copy, empty_of, index_cast, index_constant, integers
+from hotdesk.ir.building import (
+    create,
+    dim,
+    empty_of,
+    fill,
+    index_cast,
+    index_constant,
+    integers,
+    structured,
+)
 from hotdesk.ir.types import (
     DYNAMIC,
     is_tensor,
@@ -19,7 +28,7 @@ from hotdesk.ir.types import (
     static_entries,
     tensor_with,
 )
-from hotdesk.ir.walking import defining_op, groups_of, int_array
+from hotdesk.ir.walking import attributes_of, defining_op, groups_of, int_array
 from hotdesk.models import (
     tensor_parts,
     tensor_slices,
@@ -27,7 +36,7 @@ from hotdesk.models import (
 from hotdesk.models.facts import Facts, no_facts, reads_tensors
 from hotdesk.models.layouts import has_identity_layout, is_identity_layout, sliced_type, strided_type, times
 from hotdesk.models.model import Buffers, OpModel
-from hotdesk.models.payloads import computed, computed_in_loops, inlined, loops, makes_tensors, structured
+from hotdesk.models.payloads import computed, computed_in_loops, inlined, loops, makes_tensors
 from hotdesk.models.registry import model_of
 
 # Single elements, sizes, and tensors made of scalars or of nothing
@@ -62,7 +71,7 @@ def _bufferize_insert(op: ir.Operation, buffers: Buffers) -> None:
 
 def _bufferize_splat(op: ir.Operation, buffers: Buffers) -> None:
     memref = buffers.result(op, 0, list(op.operands)[1:])
-    elementwise_copy([], memref, op.operands[0], len(shape_of(memref.type)), op)
+    fill(op.operands[0], memref, op)
     buffers.assign(op.results[0], memref)
 
 
@@ -334,7 +343,7 @@ def _of_copy(op: ir.Operation) -> list[ir.Value] | None:
         return None
     source, segments = op.operands[0], {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])}
     copied = create("bufferization.alloc_tensor", [source], [source.type], segments, before=op).results[0]
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = attributes_of(op)
     new = create(op.name, [copied, *list(op.operands)[1:]], [op.results[0].type], attributes, before=op)
     return [new.results[0]]
 

@@ -63,7 +63,7 @@ def _bufferize_extract_slice(op: ir.Operation, buffers: Buffers) -> None:
     part = subview(buffers.buffer(op.operands[0]), op, 1, shape_of(op.results[0].type))
     if not buffers.facts.views:  # it is copied
         copy = buffers.result(op, 0, dynamic_dims(part, op))
-        elementwise_copy([part], copy, None, len(shape_of(copy.type)), op)
+        elementwise_copy(part, copy, op)
         part = copy
     buffers.assign(op.results[0], part)
 

@@ -16,8 +16,8 @@ from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import dynamic_layout, is_tensor, memref_of, shape_of
-from hotdesk.ir.walking import captured_operands, nested_ops
+from hotdesk.ir.types import dynamic_layout, is_tensor, memref_of
+from hotdesk.ir.walking import attributes_of, captured_operands, nested_ops
 from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.model import Buffers, OpModel
 
@@ -42,7 +42,7 @@ def facts(op: ir.Operation) -> Facts:
 
 def _bufferize(op: ir.Operation, buffers: Buffers, dynamic: bool) -> None:
     operands = [_to_tensor(op, value, buffers) if is_tensor(value.type) else value for value in op.operands]
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = attributes_of(op)
     new = create(op.name, operands, [r.type for r in op.results], attributes, regions=len(op.regions), before=op)
     for old_region, new_region in zip(op.regions, new.regions, strict=True):
         for block in list(old_region.blocks):
@@ -60,7 +60,7 @@ def _bufferize(op: ir.Operation, buffers: Buffers, dynamic: bool) -> None:
             buffers.assign(old, made)
             continue
         memref = buffers.result(op, number, dynamic_dims(made, op))
-        elementwise_copy([made], memref, None, len(shape_of(memref.type)), op)
+        elementwise_copy(made, memref, op)
         buffers.assign(old, memref)
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor, shape_of
-from hotdesk.ir.walking import constant_of, segment_sizes
+from hotdesk.ir.walking import attributes_of, constant_of, segment_sizes
 from hotdesk.models.facts import Facts, no_facts
 from hotdesk.models.model import Buffers, OpModel
 
@@ -18,7 +18,7 @@ def _read_facts(op: ir.Operation) -> Facts:
 
 def _bufferize_read(op: ir.Operation, buffers: Buffers) -> None:
     operands = [buffers.buffer(op.operands[0]), *list(op.operands)[1:]]
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = attributes_of(op)
     new = create(op.name, operands, [op.results[0].type], attributes, before=op)
     op.results[0].replace_all_uses_with(new.results[0])
 
@@ -52,7 +52,7 @@ def _scatter_facts(op: ir.Operation) -> Facts:
 def _bufferize_write(destination: int, op: ir.Operation, buffers: Buffers) -> None:
     operands = list(op.operands)
     operands[destination] = buffers.destination(op, destination)
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = attributes_of(op)
     create(op.name, operands, [], attributes, before=op)
     buffers.assign(op.results[0], operands[destination])
 
@@ -71,7 +71,7 @@ def _expand_mask(op: ir.Operation) -> list[ir.Value] | None:
     tensors = any(is_tensor(v.type) for v in (*inner.operands, *inner.results))
     if not tensors or inner.name not in ("vector.transfer_read", "vector.transfer_write") or len(op.operands) > 1:
         return None
-    attributes = {name: inner.attributes[name] for name in inner.attributes}
+    attributes = attributes_of(inner)
     attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([*segment_sizes(inner)[:-1], 1])
     types = [result.type for result in inner.results]
     return list(create(inner.name, [*inner.operands, op.operands[0]], types, attributes, before=op).results)

@@ -13,7 +13,7 @@ import torch
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.torch.cutting import CutSite
-from hotdesk.ir.building import create
+from hotdesk.ir.building import create, structured
 
 _BITS = (torch.float32, torch.float64, torch.int32, torch.int64)
 
@@ -33,19 +33,11 @@ class Reinterpreted:
     inputs: tuple[torch.fx.Node, ...]
 
     def write(self, site: CutSite) -> Mapping[int, ir.Value]:
-        ((number, (kind, shape)),) = site.results.items()
-        (source,), before = site.inputs, site.before
-        empty = create("tensor.empty", site.dynamic_sizes(number), [kind], before=before).results[0]
-        identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(len(shape)))
-        attributes: dict[str, ir.Attribute] = {
-            "indexing_maps": ir.ArrayAttr.get([identity] * 2),
-            "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * len(shape)),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
-        }
-        op = create("linalg.generic", [source, empty], [kind], attributes, regions=1, before=before)
-        types = [cast(Any, value.type).element_type for value in (source, empty)]
-        block = op.regions[0].blocks.append(*types, arg_locs=[before.location] * 2)
-        with ir.InsertionPoint(block), before.location:
-            seen = ir.Operation.create("arith.bitcast", results=[types[1]], operands=[block.arguments[0]])
-            ir.Operation.create("linalg.yield", operands=[seen.results[0]])
+        ((number, (kind, _)),) = site.results.items()
+        empty = create("tensor.empty", site.dynamic_sizes(number), [kind], before=site.before).results[0]
+        op, end = structured(site.inputs, [empty], site.before)
+        element = cast(Any, kind).element_type
+        end.operands[0] = create(
+            "arith.bitcast", [op.regions[0].blocks[0].arguments[0]], [element], before=end
+        ).results[0]
         return {number: op.results[0]}

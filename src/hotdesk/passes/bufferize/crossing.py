@@ -63,7 +63,7 @@ class Crossing:
             memref = alloc(self._memrefs.plain_type(flow.edge.source), self._memrefs.sizes(value), op)
             if self._is_needed(current, operand):
                 if not self._memrefs.is_undefined(value):
-                    elementwise_copy([self._memrefs.of(value)], memref, None, len(shape_of(memref.type)), op)
+                    elementwise_copy(self._memrefs.of(value), memref, op)
                 self._deciding.of_flow(current, flow)
             self._keep(place, memref, target.number, allocated=True)
         else:
@@ -126,7 +126,7 @@ class Crossing:
             if not self._is_needed(self._memrefs.current, ready.edge.operand):
                 continue
             before = _on_way(op, ready.edge.operand) if ready.edge.target in self._merged else op
-            elementwise_copy([ready.memref], destination, None, len(shape_of(destination.type)), before)
+            elementwise_copy(ready.memref, destination, before)
 
     def _arrival(self, passing: _Passing, op: ir.Operation) -> ir.Value:
         """Where something is copied: the memref of a loop's argument or of a merged value, or a new one for another block's."""

@@ -31,7 +31,7 @@ from hotdesk.ir.building import create
 from hotdesk.ir.functions import named_functions, require_calls_alone
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import FunctionSignature, set_signature, signature
-from hotdesk.ir.walking import defining_op, nested_ops, segment_sizes
+from hotdesk.ir.walking import attributes_of, defining_op, nested_ops, segment_sizes
 from hotdesk.models import scf
 from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
@@ -171,7 +171,7 @@ def _rewrite(op: ir.Operation, parts: _Parts) -> None:
     if not boundary or not any(parts.of_type(v.type) for v in (*op.operands, *op.results)):
         return
     groups = [parts.unpacked(value, op) for value in op.operands]
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = attributes_of(op)
     attributes.update(_segments(op, groups))
     new = create(
         op.name,

@@ -45,7 +45,7 @@ def copied_as(memref: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value
     """A new buffer of that type with a memref's contents, in front of an op."""
     plain = kind == memref_of(kind)
     new = alloc(kind, dynamic_dims(memref, before), before) if plain else alloc_laid_out(kind, memref, before)
-    elementwise_copy([memref], new, None, len(shape_of(kind)), before)
+    elementwise_copy(memref, new, before)
     return new
 
 
@@ -75,7 +75,7 @@ class Materializing:
         copies = self.facts.needs(operand) and not _is_undefined(value)
         new = alloc(memref_of(value.type), self._sizes(value), op)
         if copies:
-            elementwise_copy([self.buffer(value)], new, None, len(shape_of(new.type)), op)
+            elementwise_copy(self.buffer(value), new, op)
         self._decide(Outcome.COPIED if copies else Outcome.ALLOCATED, operand)
         return new
 
@@ -95,7 +95,7 @@ class Materializing:
 
     def copy_into(self, memref: ir.Value, op: ir.Operation, operand: int, before: ir.Operation | None = None) -> None:
         source = self.buffer(op.operands[operand])
-        elementwise_copy([source], memref, None, len(shape_of(memref.type)), op if before is None else before)
+        elementwise_copy(source, memref, op if before is None else before)
         self._decide(Outcome.COPIED, operand, Reason.LIES_ELSEWHERE)
 
     def entering(self, op: ir.Operation, operand: int) -> ir.Value:

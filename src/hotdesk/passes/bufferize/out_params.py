@@ -46,7 +46,7 @@ from hotdesk.ir.recompute import are_known, computed
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.types import is_memref, layout_of, row_major, shape_of, static_entries
-from hotdesk.ir.walking import defining_op, entry_block, modules, segment_sizes
+from hotdesk.ir.walking import attributes_of, defining_op, entry_block, modules, segment_sizes
 from hotdesk.passes.base import Pass
 from hotdesk.program.symbolic import SymbolicSizes
 
@@ -163,7 +163,7 @@ class BufferResultsToOutParams(Pass):
         for op in returns:
             for argument, result in zip(arguments, results, strict=True):
                 if op.operands[result.number] != argument:
-                    elementwise_copy([op.operands[result.number]], argument, None, len(shape_of(result.type)), op)
+                    elementwise_copy(op.operands[result.number], argument, op)
             create("func.return", [op.operands[i] for i in kept], [], before=op)
             op.erase()
         set_signature(function, signature(function).keeping(kept).with_arguments(map(self._argument, results)))
@@ -232,7 +232,7 @@ def _place(result: _Result, function: ir.Operation, call: ir.Operation) -> ir.Va
     attributes: dict[str, ir.Attribute] = {}
     sizes: list[ir.Value] = []
     if result.allocation is not None:
-        attributes = {name: result.allocation.attributes[name] for name in result.allocation.attributes}
+        attributes = attributes_of(result.allocation)
         sizes = computed(list(result.allocation.operands), function, call)
     attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(sizes), 0])
     plain = result.type if _is_plain(result.type) else _contiguous(result.type)

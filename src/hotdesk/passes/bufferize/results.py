@@ -179,7 +179,7 @@ class _ResultPlacement:
         memref = self._block.arguments[argument]
         here = viewed(self.buffers[number]) == viewed(memref)
         if not (here or self._rewriting.covering.is_in_one(value) or self.is_undefined(number)):
-            elementwise_copy([self.buffers[number]], memref, None, len(shape_of(memref.type)), self._end)
+            elementwise_copy(self.buffers[number], memref, self._end)
             self._deciding.of_result(number, value, Outcome.COPIED, Reason.LIES_ELSEWHERE)
             return
         reason = Reason.DONATED if self._rewriting.covering.is_written(value) else Reason.EQUALS_ARGUMENT
@@ -204,7 +204,7 @@ class _ResultPlacement:
                 memref = next(iter(waiting))
                 self._move_out(next(n for n in waiting.values() if viewed(self.buffers[n]) == memref))
                 continue
-            elementwise_copy([self.buffers[waiting.pop(memref)]], memref, None, len(shape_of(memref.type)), self._end)
+            elementwise_copy(self.buffers[waiting.pop(memref)], memref, self._end)
 
     def _lies_in(self, number: int, memref: ir.Value, argument: int) -> bool:
         """Whether a result is all of an argument's memory."""
@@ -224,7 +224,7 @@ class _ResultPlacement:
         """Copies a result to new memory."""
         old, kind = self.buffers[number], self._kinds[number]
         self.buffers[number] = alloc(kind, dynamic_dims(old, self._end), self._end)
-        elementwise_copy([old], self.buffers[number], None, len(shape_of(kind)), self._end)
+        elementwise_copy(old, self.buffers[number], self._end)
 
     def is_undefined(self, number: int) -> bool:
         """Whether a result has no contents: then it needs none, and leaves an allocation to one that has."""
@@ -240,7 +240,7 @@ class _ResultPlacement:
         if allocation is not None and allocation.type != kind and None in row_major(shape_of(allocation.type)):
             allocation, reason = None, Reason.SIZE_NOT_PROVEN_EQUAL
         if allocation is None and not self.is_undefined(number):
-            elementwise_copy([self.buffers[number]], argument, None, len(shape_of(kind)), self._end)
+            elementwise_copy(self.buffers[number], argument, self._end)
             self._deciding.of_result(number, value, Outcome.COPIED, reason)
             return
         self._deciding.of_result(number, value, Outcome.LENT, Reason.RESULT_SLOT)
@@ -275,7 +275,7 @@ class _ResultPlacement:
         self.buffers[number] = alloc(kind, dynamic_dims(old, self._end), self._end)
         outcome = Outcome.ALLOCATED
         if not self.is_undefined(number):
-            elementwise_copy([old], self.buffers[number], None, len(shape_of(kind)), self._end)
+            elementwise_copy(old, self.buffers[number], self._end)
             outcome = Outcome.COPIED
         self._deciding.of_result(number, value, outcome, reason)
 

@@ -17,7 +17,7 @@ from hotdesk.explain import Outcome
 from hotdesk.ir.building import alloc, create, elementwise_copy
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbols import Symbols
-from hotdesk.ir.types import dynamic_layout, is_tensor, shape_of
+from hotdesk.ir.types import dynamic_layout, is_tensor
 from hotdesk.ir.walking import entry_block, nested_ops
 from hotdesk.models.facts import Facts
 from hotdesk.models.func import RETURN
@@ -140,7 +140,7 @@ class Rewriting:
         kind = self.plain_type(value)
         new = alloc(kind, sizes, op) if result is None else self._memrefs.written(record.results[result], sizes, record)
         if not decision.in_place and record.facts.needs(operand) and not self._memrefs.is_undefined(value):
-            elementwise_copy([self.buffer(value)], new, None, len(shape_of(new.type)), op)
+            elementwise_copy(self.buffer(value), new, op)
             self.deciding.of_tie(record, operand, Outcome.COPIED)
         elif new in self.deciding.allocations:
             self.deciding.of_tie(record, operand, Outcome.IN_PLACE)
@@ -241,7 +241,7 @@ class Rewriting:
 
     def copy_into(self, memref: ir.Value, op: ir.Operation, operand: int, before: ir.Operation | None = None) -> None:
         source = self.buffer(op.operands[operand])
-        elementwise_copy([source], memref, None, len(shape_of(memref.type)), op if before is None else before)
+        elementwise_copy(source, memref, op if before is None else before)
         self.deciding.of_insertion(self._memrefs.current, operand)
 
     def entering(self, op: ir.Operation, operand: int) -> ir.Value:

@@ -32,6 +32,7 @@ from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, Buff
 from hotdesk.analysis.ownership.candidates import EXTERNAL
 from hotdesk.analysis.ownership.owners import Ownership, OwnershipTransfer
 from hotdesk.ir.building import create, replace
+from hotdesk.ir.walking import attributes_of
 from hotdesk.models.memory_effects import effects_of
 from hotdesk.passes.buffers.ownership_tails import Tail, may_follow
 from hotdesk.program.op_ranges import between
@@ -213,7 +214,7 @@ def close_branch(branch: ir.Operation) -> None:
     """Takes an `else` away in which there is nothing."""
     if len(list(branch.regions[1].blocks[0].operations)) > 1:
         return
-    attributes = {name: branch.attributes[name] for name in branch.attributes}
+    attributes = attributes_of(branch)
     new = create(branch.name, list(branch.operands), [], attributes, regions=2, before=branch)
     branch.regions[0].blocks[0].append_to(new.regions[0])
     branch.erase()

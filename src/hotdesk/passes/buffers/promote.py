@@ -19,7 +19,7 @@ from hotdesk.analysis.allocations.types import natural_alignment
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, replace
-from hotdesk.ir.walking import all_functions
+from hotdesk.ir.walking import all_functions, attributes_of
 from hotdesk.models.new_memory import ALIGNMENT, ALLOC, ALLOCA, dynamic_sizes, new_memory
 from hotdesk.passes.base import Pass
 
@@ -75,7 +75,7 @@ def _promote(promotion: Promotion) -> None:
     for free in promotion.frees:
         free.erase()
     operands = list(old.operands)
-    attributes: dict[str, ir.Attribute] = {name: old.attributes[name] for name in old.attributes}
+    attributes: dict[str, ir.Attribute] = attributes_of(old)
     asked = ALIGNMENT in attributes
     if old.name != ALLOC:
         operands, known = dynamic_sizes(old.results[0]) or [], new_memory(old)

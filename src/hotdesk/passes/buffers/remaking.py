@@ -9,17 +9,15 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.building import constant, create
 from hotdesk.ir.signature import formals, set_signature, signature
+from hotdesk.ir.walking import attributes_of
 
 
 def remade(old: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.Type]) -> ir.Operation:
     """The same op in front of the old one, which stays, with other operands and results; the regions are moved over."""
-    known, regions = old.attributes, len(old.regions)
-    attributes = {name: known[name] for name in known} if len(known) else None
-    new = create(old.name, operands, types, attributes, regions=regions, before=old)
-    if regions:
-        for old_region, new_region in zip(old.regions, new.regions, strict=True):
-            for block in list(old_region.blocks):
-                block.append_to(new_region)
+    new = create(old.name, operands, types, attributes_of(old), regions=len(old.regions), before=old)
+    for old_region, new_region in zip(old.regions, new.regions, strict=True):
+        for block in list(old_region.blocks):
+            block.append_to(new_region)
     return new
 
 

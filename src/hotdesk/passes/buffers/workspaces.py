@@ -19,7 +19,7 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.sizes import Size
-from hotdesk.ir.walking import defined_functions, ops_outside_payloads, runs_every_call
+from hotdesk.ir.walking import attributes_of, defined_functions, ops_outside_payloads, runs_every_call
 from hotdesk.passes.base import Pass
 from hotdesk.passes.lower.named import convolution_workspace
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref, seen_by_type
@@ -56,7 +56,7 @@ class AllocateWorkspaces(Pass):
         memref = ir.MemRefType.get([wanted], ir.IntegerType.get_signless(8))
         attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
         scratch = create("memref.alloc", [], [memref], attributes, before=op).results[0]
-        create(op.name, [*op.operands, scratch], [], {name: op.attributes[name] for name in op.attributes}, before=op)
+        create(op.name, [*op.operands, scratch], [], attributes_of(op), before=op)
         op.erase()
         return [Decision(_SUBJECT, Outcome.ALLOCATED, Reason.WORKSPACE, (source,), wanted)]
 

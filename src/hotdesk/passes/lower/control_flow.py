@@ -29,7 +29,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffers import BufferUse
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
-from hotdesk.ir.building import compared, constant, create, elementwise, index_cast, index_constant
+from hotdesk.ir.building import compared, constant, create, elementwise_copy, index_cast, index_constant
 from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.locations import CHECKED_OP, python_line, source_in_model
@@ -327,8 +327,7 @@ class ControlFlowLowering:
         if op.name == "func.return":
             self._return(op)
         elif op.name == "memref.copy":
-            rank = len(shape_of(op.operands[0].type))
-            self._call(elementwise([op.operands[0]], op.operands[1], None, rank, op))
+            self._call(elementwise_copy(op.operands[0], op.operands[1], op))
             op.erase()
         elif op.name == FOREIGN:
             self._foreign(op)

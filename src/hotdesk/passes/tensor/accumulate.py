@@ -21,7 +21,7 @@ from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import clone_with, create, empty_like
 from hotdesk.ir.locations import source_of
-from hotdesk.ir.walking import defining_op
+from hotdesk.ir.walking import attributes_of, defining_op
 from hotdesk.passes.base import StraightPass
 
 
@@ -81,7 +81,7 @@ def _rest(total: ir.Operation, accumulators: tuple[int, ...], before: ir.Operati
     inputs = len(total.operands) - 1
     kept = [i for i in range(inputs + 1) if i not in accumulators]
     maps = list(cast(Any, total.attributes["indexing_maps"]))
-    attributes = {each: total.attributes[each] for each in total.attributes}
+    attributes = attributes_of(total)
     attributes["indexing_maps"] = ir.ArrayAttr.get([maps[i] for i in kept])
     attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(kept) - 1, 1])
     operands = [*(total.operands[i] for i in kept[:-1]), empty_like(total.operands[inputs], before)]

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.building import compared, constant, create, dim, empty_like, index_cast, index_constant
+from hotdesk.ir.building import compared, constant, create, dim, empty_like, index_cast, index_constant, structured
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defining_op, int_array, nested_ops
 from hotdesk.passes.base import FunctionPass
@@ -95,22 +95,13 @@ def _guard_scatter(op: ir.Operation) -> None:
 
 def _checked(indices: ir.Value, bounds: list[ir.Value], before: ir.Operation) -> ir.Value:
     """The same indices, each column below its bound or 0."""
-    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(2))
-    attributes: dict[str, ir.Attribute] = {
-        "indexing_maps": ir.ArrayAttr.get([identity, identity]),
-        "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * 2),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
-    }
-    operands = [indices, empty_like(indices, before)]
-    loop = create("linalg.generic", operands, [indices.type], attributes, regions=1, before=before)
+    loop, end = structured([indices], [empty_like(indices, before)], before)
     element = cast(Any, indices.type).element_type
-    block = loop.regions[0].blocks.append(element, element, arg_locs=[before.location] * 2)
-    with ir.InsertionPoint(block), before.location:
-        end = ir.Operation.create("linalg.yield", operands=[block.arguments[0]]).operation
-    index = index_cast(block.arguments[0], ir.IndexType.get(), end)
+    given = loop.regions[0].blocks[0].arguments[0]
+    index = index_cast(given, ir.IndexType.get(), end)
     below = _assert_below(index, _bound(bounds, end), end)
     zero = constant(0, element, end)
-    end.operands[0] = create("arith.select", [below, block.arguments[0], zero], [element], before=end).results[0]
+    end.operands[0] = create("arith.select", [below, given, zero], [element], before=end).results[0]
     return loop.results[0]
 
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import clone_with, create, empty_like, replace
-from hotdesk.ir.walking import parallel_loops, segment_sizes
+from hotdesk.ir.walking import attributes_of, parallel_loops, segment_sizes
 
 
 def inits_as_inputs(op: ir.Operation) -> list[Decision]:
@@ -30,7 +30,7 @@ def inits_as_inputs(op: ir.Operation) -> list[Decision]:
     operands = list(op.operands)
     inits = [empty_like(v, op) if inputs + i in read else v for i, v in enumerate(operands[inputs:])]
     order = [*range(inputs), *read, *range(inputs, inputs + outputs)]
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = attributes_of(op)
     attributes["indexing_maps"] = ir.ArrayAttr.get([maps[i] for i in order])
     attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([inputs + len(read), outputs])
     values = [*operands[:inputs], *(operands[i] for i in read), *inits]

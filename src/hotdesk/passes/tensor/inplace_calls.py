@@ -35,7 +35,7 @@ from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.symbols import unused_name
-from hotdesk.ir.walking import all_functions, defined_functions, modules, runs_every_call, symbol_name
+from hotdesk.ir.walking import all_functions, attributes_of, defined_functions, modules, runs_every_call, symbol_name
 from hotdesk.passes.base import Pass
 
 LIVE, ALIASES, EXACT, LARGE = (
@@ -141,7 +141,7 @@ class _Rewriting:
 
 
 def _call_instead(call: ir.Operation, callee: str) -> None:
-    attributes = {name: call.attributes[name] for name in call.attributes}
+    attributes = attributes_of(call)
     attributes["callee"] = ir.FlatSymbolRefAttr.get(callee)
     replace(call, create(CALL, list(call.operands), [r.type for r in call.results], attributes, before=call))
 

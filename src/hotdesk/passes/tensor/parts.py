@@ -15,7 +15,7 @@ from hotdesk.analysis.order.spans import EqualParts, Span, SplitPart, equal_part
 from hotdesk.analysis.order.splitting import Split, SplitOp
 from hotdesk.ir.building import create, dynamic_dims, index_constant, integers
 from hotdesk.ir.types import shape_of, static_entries, tensor_with
-from hotdesk.ir.walking import defining_op, int_array
+from hotdesk.ir.walking import attributes_of, defining_op, int_array
 
 _PADDINGS = {"tensor.pad": ("static_low", "static_high")}
 
@@ -120,7 +120,7 @@ class _Making:
         ]
         made = zip(op.operation.results, op.results, strict=True)
         kinds = [_part_type(result, axis.dim, self.part.made[result]) for result, axis in made]
-        attributes = {name: op.operation.attributes[name] for name in op.operation.attributes}
+        attributes = attributes_of(op.operation)
         attributes.update(self._changed(op))
         with ir.InsertionPoint(self.before), op.operation.location:
             new = ir.Operation.create(

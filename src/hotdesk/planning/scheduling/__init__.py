@@ -1,8 +1,7 @@
 """The order of tasks whose peak is as small as can be found.
 
 In order: `problem.py` (what is asked and answered), `scheduler.py` (the steps), `reduction.py` (what is settled without a
-search), `state_space.py`, `bounds.py`, `heuristics.py`, `exact.py`, `all_sizes.py` (orders compared for all sizes),
-`checker.py`.
+search), `state_space.py`, `heuristics.py`, `exact.py`, `all_sizes.py` (orders compared for all sizes), `checker.py`.
 """
 
 from hotdesk.planning.scheduling.checker import check_schedule

@@ -19,11 +19,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hotdesk.planning.scheduling.bounds import least_peak, local_bound
 from hotdesk.planning.scheduling.exact import Found, search
 from hotdesk.planning.scheduling.heuristics import RULES, beam, greedy, ordered_as_a_whole
 from hotdesk.planning.scheduling.problem import Schedule, ScheduleProblem
-from hotdesk.planning.scheduling.reduction import find_parts, reduce_problem
+from hotdesk.planning.scheduling.reduction import find_parts, least_peak, local_bound, reduce_problem
 from hotdesk.planning.scheduling.state_space import Relations, Segment, peak_along, relate
 
 DEFAULT_STATES = 200_000
