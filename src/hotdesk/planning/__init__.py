@@ -12,29 +12,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hotdesk.planning.placement.portfolio import DEFAULT_EFFORT, NO_REUSE, STRATEGIES
     from hotdesk.planning.planner import plan
-    from hotdesk.planning.problem import (
-        Bound,
-        BoundCertificate,
-        Buffer,
-        BufferId,
-        Checker,
-        Placement,
-        Plan,
-        Pool,
-        PoolId,
-        Problem,
-        Tie,
-        Violation,
-        ViolationCode,
-        adjacent,
-        certificate,
-        check,
-        lower_bound,
-        max_live,
-        read_csv,
-        read_csv_plan,
-        write_csv,
-    )
+    from hotdesk.planning.problem.bounds import Bound, BoundCertificate, certificate, lower_bound, max_live
+    from hotdesk.planning.problem.buffers import Buffer, BufferId, Pool, PoolId, Tie, adjacent
+    from hotdesk.planning.problem.checker import Checker, Violation, ViolationCode, check
+    from hotdesk.planning.problem.csvform import read_csv, read_csv_plan, write_csv
+    from hotdesk.planning.problem.plan import Placement, Plan
+    from hotdesk.planning.problem.problem import Problem
 
 __all__ = [
     "DEFAULT_EFFORT",
@@ -65,17 +48,23 @@ __all__ = [
 ]
 
 _MODULES = {
-    **dict.fromkeys(("DEFAULT_EFFORT", "NO_REUSE", "STRATEGIES"), "hotdesk.planning.placement.portfolio"),
-    "plan": "hotdesk.planning.planner",
+    "planner": ("plan",),
+    "placement.portfolio": ("DEFAULT_EFFORT", "NO_REUSE", "STRATEGIES"),
+    "problem.bounds": ("Bound", "BoundCertificate", "certificate", "lower_bound", "max_live"),
+    "problem.buffers": ("Buffer", "BufferId", "Pool", "PoolId", "Tie", "adjacent"),
+    "problem.checker": ("Checker", "Violation", "ViolationCode", "check"),
+    "problem.csvform": ("read_csv", "read_csv_plan", "write_csv"),
+    "problem.plan": ("Placement", "Plan"),
+    "problem.problem": ("Problem",),
 }
 
 
 def _found(name: str) -> Any:
     """A public name, when it is first used: who lays out a plan that is made already needs no planner."""
-    if name not in __all__:
+    module = next((module for module, names in _MODULES.items() if name in names), None)
+    if module is None:
         raise AttributeError(f"module 'hotdesk.planning' has no attribute '{name}'", name=name)
-    module = import_module(_MODULES.get(name, "hotdesk.planning.problem"))
-    return globals().setdefault(name, getattr(module, name))
+    return globals().setdefault(name, getattr(import_module(f"hotdesk.planning.{module}"), name))
 
 
 if not TYPE_CHECKING:

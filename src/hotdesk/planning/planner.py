@@ -1,10 +1,10 @@
 """`plan`: from a problem to a plan.
 
-Buffers of one rectangle each, live ranges without gaps and untied, are for the strategies of `portfolio.py`, after pools have
-taken what they can. Which loans are best depends on what can be placed beside them, so where that leaves the bound open, CP-SAT
-looks at loans and places together if the strategy is one that has it. Ties and gaps are brought back to that where what is tied
-is a rectangle again, such as a value that is updated in place: one buffer stands for all. What is left is placed as bodies of
-several rectangles, by `tied.py`.
+Buffers of one rectangle each, live ranges without gaps and untied, are for the strategies of `placement/portfolio.py`, after
+pools have taken what they can. Which loans are best depends on what can be placed beside them, so where that leaves the bound
+open, CP-SAT looks at loans and places together if the strategy is one that has it. Ties and gaps are brought back to that where
+what is tied is a rectangle again, such as a value that is updated in place: one buffer stands for all. What is left is placed as
+bodies of several rectangles, by `placement/tied.py`.
 
 A plan never takes more than no reuse at all: where alignment padding or pinned buffers make every heuristic worse than that,
 the arena without reuse is the answer.

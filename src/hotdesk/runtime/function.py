@@ -32,7 +32,7 @@ class Evaluates(Protocol):
 
 
 class Plans(Protocol):
-    """Places for the buffers of a function: `runtime.planner.Planner` says what each part is."""
+    """Places for the buffers of a function: `runtime.plans.planner.Planner` says what each part is."""
 
     made: int
 

@@ -1,7 +1,7 @@
 """A compiled program, called like the function it was compiled from.
 
-A call is checked completely before anything runs (`admission.py`); the plan for each value of the symbols is remembered. A call
-seen before costs a look at each tensor, the memory of the results and the run.
+A call is checked completely before anything runs (`arguments/admission.py`); the plan for each value of the symbols is
+remembered. A call seen before costs a look at each tensor, the memory of the results and the run.
 """
 
 from __future__ import annotations

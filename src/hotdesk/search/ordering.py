@@ -5,7 +5,7 @@ the module, by the planner that calls will use. The given order stays unless the
 
 1. needs fewer bytes, or with sizes that vary, fewer for one of some shapes and more for none of them;
 2. with sizes that vary, is proven to need no more for any sizes in range, with what results and donated inputs lend
-   (`runtime.comparing`);
+   (`runtime.plans.comparing`);
 3. does not raise what `program.memory` says of the worst case over the ranges that were declared.
 """
 

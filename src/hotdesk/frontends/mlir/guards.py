@@ -22,9 +22,9 @@ from hotdesk.program.symbolic import SymbolicSizes
 
 
 def guard_demands(function: ir.Operation, *, is_entry: bool = True) -> None:
-    """Puts a `cf.assert` in front of each op that demands what `mlir_sizes.size_checks` does not have each call checked for.
+    """Puts a `cf.assert` in front of each op that demands what each call is not checked for (`frontends.mlir.sizes.size_checks`).
 
-    That checks what the entry function demands outside of control flow, and nothing of functions that it calls.
+    There is checked what the entry function demands outside of control flow, and nothing of functions that it calls.
     """
     known, outermost = SymbolicSizes(function), function.regions[0].blocks[0]
     wanted: list[tuple[ir.Operation, Demand]] = []

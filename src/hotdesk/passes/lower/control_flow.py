@@ -372,7 +372,7 @@ class ControlFlowLowering:
         return create("func.call", operands, results, attributes, before=before)
 
     def _foreign(self, op: ir.Operation) -> None:
-        """Addresses, numbers, and sizes and strides of each memref, as `runtime.foreign` reads them.
+        """Addresses, numbers, and sizes and strides of each memref, as `runtime.code.foreign` reads them.
 
         Where the call failed the function is left.
         """

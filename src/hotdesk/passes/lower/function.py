@@ -213,7 +213,7 @@ class _FunctionLowering:
         return KernelCall(kernel.name, tuple(pointers), tuple(kernel.scalars), tuple(last), source, work, point)
 
     def _foreign(self, op: ir.Operation, source: Source, point: int) -> KernelCall:
-        """Addresses, numbers, and sizes and strides of each memref, as `runtime.foreign` reads them."""
+        """Addresses, numbers, and sizes and strides of each memref, as `runtime.code.foreign` reads them."""
         memrefs, numbers = foreign_operands(op)
         places, given = [self._places.of(v) for v in memrefs], [self._sizes.value(v) for v in numbers]
         layouts = [number for place in places for number in (*place.sizes, *place.strides)]

@@ -6,7 +6,7 @@ A stacking (`stacking.py`) is free of overlaps whatever the sizes are. What has 
    never below is left out.
 2. A buffer in a pool fits if each of these sums, and its size on top, is never more than the pool's capacity.
 3. The arena is the greatest of such sums too. At each step, what is live there and cannot lie in a pool has to be in the arena
-   (`bounds.py`). If each sum is, for all sizes, at most what some step needs, the arena is the least there can be.
+   (`problem/bounds.py`). If each sum is, for all sizes, at most what some step needs, the arena is the least there can be.
 
 The same comparison tells of two programs whether the plan of one never takes more than any plan of the other (`is_never_above`):
 the sums are those of one stacking, the steps those of the other program.

@@ -1,8 +1,8 @@
 """Whether a function never needs a larger arena than another one that computes the same, for all sizes in range.
 
 1. Sizes that are numbers, or a few values of each symbol: both are planned for all of them.
-2. Else it is proven. The arena of a call is at most that of every stacking the planner has which fits (`runtime.planner`), and no
-   arena is below what some step of the other function needs (`planning.all_sizes.is_never_above`).
+2. Else it is proven. The arena of a call is at most that of every stacking the planner has which fits (`runtime.plans.planner`),
+   and no arena is below what some step of the other function needs (`planning.sizes.all_sizes.is_never_above`).
 3. Where that is open for all sizes, the ranges are halved, and each half is looked at by itself: which stacking is good and
    which step needs most may differ from half to half.
 

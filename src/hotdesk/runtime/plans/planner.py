@@ -2,8 +2,8 @@
 
 1. Sizes that are numbers: one plan, by the whole portfolio.
 2. Sizes with symbols: plans for some samples, the greatest sizes in range among them, where memory could hold these. Where what
-   lies below what in one of them is proven to be good for all sizes in range (`planning.all_sizes`), that is the plan, and sizes
-   are only laid out by it.
+   lies below what in one of them is proven to be good for all sizes in range (`planning.sizes.all_sizes`), that is the plan, and
+   sizes are only laid out by it.
 3. Else the samples' stackings, with all their loans and with those that fit for all sizes, are laid out for the sizes that come,
    and buffers packed anew where that is not good enough: by an amount of work that is fixed (`planning.sizes.on_call`).
    Nothing is searched on a call.
