@@ -117,7 +117,7 @@ def find_softmax(weights: ir.Value) -> Softmax | None:
         return None
     logits, peak = difference.op.operands[0], difference.op.operands[1]
     whole = all(is_whole(each, 0) for each in (divide, power, difference))
-    if not (whole and is_row(divide, 1) and is_row(difference, 1)) or element_of(logits.type) != "f32":
+    if not (whole and _is_row(divide) and _is_row(difference)) or element_of(logits.type) != "f32":
         return None
     peak, of_peak = _unguarded(peak, 0.0, -inf)
     total, of_total = _unguarded(total, 1.0, 0.0)
@@ -153,7 +153,7 @@ def _row_reduction(value: ir.Value, combine: str, start: float, source: ir.Value
     if generic is None or reduced != generic.op.results[0] or generic.inputs != 1 or generic.op.operands[0] != source:
         return None
     rank = len(generic.parallel)
-    if list(generic.parallel) != [True] * (rank - 1) + [False] or not is_whole(generic, 0) or not is_row(generic, 1):
+    if list(generic.parallel) != [True] * (rank - 1) + [False] or not is_whole(generic, 0) or not _is_row(generic):
         return None
     if formula(generic.op) not in ((combine, _FIRST, _SECOND), (combine, _SECOND, _FIRST)):
         return None
@@ -203,13 +203,13 @@ def is_whole(generic: Generic, operand: int) -> bool:
     return _is_read(generic, operand, len(generic.parallel))
 
 
-def is_row(generic: Generic, operand: int) -> bool:
-    """Whether an operand has one element for all of the innermost loop."""
-    loops = loops_read(generic, operand)
+def _is_row(generic: Generic) -> bool:
+    """Whether the second operand has one element for all of the innermost loop."""
+    loops = loops_read(generic, 1)
     rank = len(generic.parallel)
     if loops is not None and len(loops) == rank and loops[-1] is not None:
         return False
-    return _is_read(generic, operand, rank - 1)
+    return _is_read(generic, 1, rank - 1)
 
 
 def _is_read(generic: Generic, operand: int, count: int) -> bool:

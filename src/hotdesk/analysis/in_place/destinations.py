@@ -118,7 +118,7 @@ def _dying(function: TensorProgram, *, apart: bool) -> Destinations:
     readers = Readers(function)
     places = Places(function, readers)
     FlowCopies(function, places, readers).pass_forward()
-    lent = _returned_groups(function, readers, overwritten=True) if apart else frozenset[int]()
+    lent = _returned_groups(function, readers) if apart else frozenset[int]()
     return {
         (taken.op, taken.operand): taken.value
         for op in function.ops
@@ -140,16 +140,14 @@ def _copied(function: TensorProgram) -> dict[int, int]:
     return copied_bytes(function, analyse_in_place(function))
 
 
-def _returned_groups(function: TensorProgram, readers: Readers, *, overwritten: bool) -> frozenset[int]:
-    """The contents groups that control flow, choices and views lead, all of them, to a result of the function.
-
-    With `overwritten` also those that such a result may be written over, by ops that are tied to them.
-    """
+def _returned_groups(function: TensorProgram, readers: Readers) -> frozenset[int]:
+    """The contents groups that control flow, choices and views lead, all of them, to a result of the function, and those that
+    such a result may be written over, by ops that are tied to them."""
     sources: dict[int, list[int]] = {}
     for edge in function.flows:
         sources.setdefault(edge.target, []).append(edge.source)
     for op in function.ops:
-        for operand, result in (*op.facts.choices, *(op.facts.ties if overwritten else ())):
+        for operand, result in (*op.facts.choices, *op.facts.ties):
             sources.setdefault(op.results[result], []).append(op.operands[operand])
     ends = [value for op in function.returns for value in op.operands]
 

@@ -43,11 +43,6 @@ class Body:
     top: int
     pinned: int | None
 
-    @property
-    def volume(self) -> int:
-        """Bytes that are taken at some step."""
-        return sum(top - bottom for bottom, top in _joined((r.bottom, r.top) for r in self.rectangles))
-
 
 def bodies_of(buffers: Sequence[Buffer], ties: Sequence[Tie]) -> tuple[Body, ...]:
     """The bodies, in the order of their first members. Near-linear, but for members of one body that are live together.

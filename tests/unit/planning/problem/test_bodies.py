@@ -14,7 +14,7 @@ PARTS = (Buffer("a", 0, 6, 64), Buffer("b", 2, 6, 128), Buffer("c", 4, 6, 64))
 def test_a_buffer_with_gaps_is_a_rectangle_for_each_stretch() -> None:
     (body,) = bodies_of((Buffer("a", 0, 9, 10, 4, None, ((2, 3), (5, 8))),), ())
     assert body.rectangles == (Rectangle(0, 2, 0, 12), Rectangle(3, 5, 0, 12), Rectangle(8, 9, 0, 12))
-    assert (body.end, body.top, body.volume) == (10, 12, 12)
+    assert (body.end, body.top) == (10, 12)
 
 
 def test_a_value_that_is_updated_in_place_is_one_rectangle() -> None:
