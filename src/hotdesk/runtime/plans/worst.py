@@ -2,9 +2,8 @@
 
 1. Where no size falls as a symbol rises, each figure is greatest at the upper end of all ranges, and exact if a call with these
    sizes is allowed.
-2. Other sizes are bounded from above by their coefficients (`planning.sizes.polynomials`). Sums of such bounds are bounds that
-may
-   lie above every call.
+2. Other sizes are bounded from above by their coefficients (`planning.sizes.polynomials`). Sums of such bounds are bounds
+   that may lie above every call.
 3. The arena of every call is at most that of some stacking which serves all sizes, for buffers of their greatest sizes
    (`runtime.plans.planner`). It is exact where the call with the greatest sizes needs as much.
 """
