@@ -119,19 +119,12 @@ def _frontier(main: ir.Operation, movable: dict[ir.Value, ir.Operation]) -> list
     """Movable values to pass to `@main`: used by what stays, or by an enlarging op that stays with its user."""
     moving = set(movable.values())
     staying = [op for op in top_level_ops(main) if op not in moving]
-    needed: dict[ir.Value, None] = {}
-    pending: list[ir.Value] = [v for op in staying for v in values_read(op) if v in movable]
-    seen: set[ir.Value] = set()
-    while pending:
-        value = pending.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        op = movable[value]
-        if _enlarges(op, value):
-            pending.extend(v for v in values_read(op) if v in movable)
-        else:
-            needed[value] = None
+    enlarging = {value for value, op in movable.items() if _enlarges(op, value)}
+
+    def read(value: ir.Value) -> list[ir.Value]:
+        return [v for v in values_read(movable[value]) if v in movable] if value in enlarging else []
+
+    needed = reached((v for op in staying for v in values_read(op) if v in movable), read).keys() - enlarging
     order = {op: i for i, op in enumerate(top_level_ops(main))}
     return sorted(needed, key=lambda v: (order[movable[v]], cast(Any, v).result_number))
 

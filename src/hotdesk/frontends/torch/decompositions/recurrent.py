@@ -140,33 +140,12 @@ def _is_empty(x: Tensor) -> bool:
     return isinstance(x.numel(), int) and x.numel() == 0
 
 
-def _lstm(
-    x: Tensor,
-    hx: list[Tensor],
-    params: list[Tensor],
-    has_biases: bool,
-    num_layers: int,
-    dropout: float,
-    train: bool,
-    bidirectional: bool,
-    batch_first: bool,
-) -> tuple[Tensor, Tensor, Tensor]:
-    if _is_empty(x):
-        return NotImplemented
-    count = num_layers * (2 if bidirectional else 1)
-    begin = [(hx[0][place], hx[1][place]) for place in range(count)]
-    weights = list(_weights(params, has_biases, count))
-    x, states = _recurrent(
-        _lstm_cell, x, begin, weights, num_layers, dropout if train else 0.0, batch_first=batch_first
-    )
-    hidden, cell = zip(*states, strict=True)
-    return x, torch.stack(hidden), torch.stack(cell)
+def _layers(cell: Cell) -> Callable[..., tuple[Tensor, ...]]:
+    """The op of a cell: `hx` is the one state of all layers and directions, or a list of them."""
 
-
-def _of_one_state(cell: Cell) -> Callable[..., tuple[Tensor, Tensor]]:
     def decomposed(
         x: Tensor,
-        hx: Tensor,
+        hx: Tensor | list[Tensor],
         params: list[Tensor],
         has_biases: bool,
         num_layers: int,
@@ -174,23 +153,24 @@ def _of_one_state(cell: Cell) -> Callable[..., tuple[Tensor, Tensor]]:
         train: bool,
         bidirectional: bool,
         batch_first: bool,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, ...]:
         if _is_empty(x):
             return NotImplemented
         count = num_layers * (2 if bidirectional else 1)
-        begin = [(hx[place],) for place in range(count)]
+        given = [hx] if isinstance(hx, Tensor) else hx
+        begin = [tuple(each[place] for each in given) for place in range(count)]
         weights = list(_weights(params, has_biases, count))
         x, states = _recurrent(cell, x, begin, weights, num_layers, dropout if train else 0.0, batch_first=batch_first)
-        return x, torch.stack([hidden for (hidden,) in states])
+        return x, *(torch.stack(each) for each in zip(*states, strict=True))
 
     return decomposed
 
 
 RECURRENT: dict[Any, Callable[..., Any]] = {
-    aten.lstm.input: _lstm,
-    aten.gru.input: _of_one_state(_gru_cell),
-    aten.rnn_tanh.input: _of_one_state(_elman_cell(torch.tanh)),
-    aten.rnn_relu.input: _of_one_state(_elman_cell(torch.relu)),
+    aten.lstm.input: _layers(_lstm_cell),
+    aten.gru.input: _layers(_gru_cell),
+    aten.rnn_tanh.input: _layers(_elman_cell(torch.tanh)),
+    aten.rnn_relu.input: _layers(_elman_cell(torch.relu)),
 }
 
 
@@ -204,7 +184,7 @@ def _of_padded(op: Callable[..., Any]) -> Callable[..., Any]:
 
 
 LAYERS: dict[Any, Callable[..., Any]] = {
-    torch.lstm: _of_padded(_lstm),
+    torch.lstm: _of_padded(RECURRENT[aten.lstm.input]),
     torch.gru: _of_padded(RECURRENT[aten.gru.input]),
     torch.rnn_tanh: _of_padded(RECURRENT[aten.rnn_tanh.input]),
     torch.rnn_relu: _of_padded(RECURRENT[aten.rnn_relu.input]),
