@@ -15,6 +15,7 @@ nothing there says so.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,8 +28,24 @@ from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
 
 
+class AllocationMoves(Pass):
+    """A pass that moves allocations to where `analysis.allocations.hoisting` says of each that it may stand."""
+
+    @abstractmethod
+    def moves(self, hoisting: Hoisting) -> list[Move | Decision | None]:
+        """What is decided of the allocations of a function."""
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        given = GivenFreed()
+        return tuple(
+            decision
+            for function in all_functions(module)
+            for decision in _move_all(self.moves(Hoisting(function, given)))
+        )
+
+
 @dataclass(frozen=True, slots=True)
-class BufferHoisting(Pass):
+class BufferHoisting(AllocationMoves):
     """Moves allocations above all their uses (rules in `analysis.allocations.hoisting`)."""
 
     name: ClassVar[str] = "hotdesk-buffer-hoisting"
@@ -45,16 +62,11 @@ class BufferHoisting(Pass):
         Reason.NOT_KNOWN_TO_MOVE,
     )
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        given = GivenFreed()
-        for function in all_functions(module):
-            hoisting = Hoisting(function, given)
-            decisions.extend(move_all([hoisting.above_uses(each) for each in hoisting.allocations.on_heap]))
-        return tuple(decisions)
+    def moves(self, hoisting: Hoisting) -> list[Move | Decision | None]:
+        return [hoisting.above_uses(each) for each in hoisting.allocations.on_heap]
 
 
-def move_all(found: list[Move | Decision | None]) -> list[Decision]:
+def _move_all(found: list[Move | Decision | None]) -> list[Decision]:
     """Moves what may move; returns all decisions."""
     for each in found:
         if isinstance(each, Move):

@@ -16,17 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.hoisting import Hoisting
+from hotdesk.analysis.allocations.hoisting import Hoisting, Move
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.walking import all_functions
-from hotdesk.passes.base import Pass
-from hotdesk.passes.buffers.hoist import move_all
+from hotdesk.passes.buffers.hoist import AllocationMoves
 
 
 @dataclass(frozen=True, slots=True)
-class BufferLoopHoisting(Pass):
+class BufferLoopHoisting(AllocationMoves):
     """Moves allocations in front of loops (rules in `analysis.allocations.hoisting`)."""
 
     name: ClassVar[str] = "hotdesk-buffer-loop-hoisting"
@@ -42,10 +38,5 @@ class BufferLoopHoisting(Pass):
         Reason.NOT_KNOWN_TO_MOVE,
     )
 
-    def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        decisions: list[Decision] = []
-        given = GivenFreed()
-        for function in all_functions(module):
-            hoisting = Hoisting(function, given)
-            decisions.extend(move_all([hoisting.before_loops(each) for each in hoisting.allocations.all]))
-        return tuple(decisions)
+    def moves(self, hoisting: Hoisting) -> list[Move | Decision | None]:
+        return [hoisting.before_loops(each) for each in hoisting.allocations.all]
