@@ -86,6 +86,7 @@ def _commands() -> str:
     parts = [
         "# Commands",
         "What each verb of `hotdesk` says of itself with `--help`. `hotdesk-opt` has [a page](../hotdesk-opt.md).",
+        '`eval "$(register-python-argcomplete hotdesk)"` in a shell\'s start file completes verbs, options and files.',
     ]
     for name, verb in VERBS.items():
         parser = verb.parser()

@@ -9,7 +9,7 @@ from `lower` up to `upper` in these numbers. All sizes and offsets are in bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from hotdesk.explain.remedies import remedy
 from hotdesk.report.neighbours import neighbours
 from hotdesk.report.profile import Profile
 from hotdesk.report.records import BufferLine, Certificate, CertifiedBuffer, Memory, Report, summarize
-from hotdesk.report.text import render
+from hotdesk.report.text import counted, render, size
 
 FORMAT = "hotdesk-report"
 VERSION = 1
@@ -175,7 +175,22 @@ class Document:
         return summarize(self.name, self.symbols, replace(self.memory, certificate=self.bound), lines, decisions)
 
     def __str__(self) -> str:
-        return render(self.summary)
+        return "\n".join([render(self.summary), *self._measured()])
+
+    def _measured(self) -> Iterator[str]:
+        if self.time is not None:
+            yield f"{'time':<11}{self.time}"
+        for each in self.series:
+            yield f"{'beside':<11}{size(each.peak)}: {each.name}, {_times(each.peak, self.memory.peak)}"
+
+    @property
+    def time(self) -> str | None:
+        """The time of a call in words, if it was measured."""
+        if self.profile is None:
+            return None
+        kernels = self.profile["kernels"]
+        calls = counted(sum(each["calls"] for each in kernels), "call")
+        return f"{self.profile['seconds'] * 1e3:.3f} ms in {calls} of {counted(len(kernels), 'kernel')}"
 
     def with_series(self, series: Iterable[Series]) -> Document:
         return replace(self, series=(*self.series, *series))
@@ -240,6 +255,12 @@ class Document:
 
 
 _ORIGIN = ("op", "line", "module")
+
+
+def _times(count: int, of: int) -> str:
+    return f"{count / of:.2f} times the peak" if of else "where this takes nothing"
+
+
 _LISTS = ("points", "buffers", "decisions", "series")
 
 

@@ -77,6 +77,11 @@ def _figures(made: Document) -> Table:
             table.add_row(
                 Text(name, "bold" if name == "peak" else ""), size(value), Text(bar, "cyan"), Text(text, "dim")
             )
+    for each in made.series:
+        bar = "█" * min(round(_BAR * each.peak / most), _BAR)
+        table.add_row(each.name, size(each.peak), Text(bar, "yellow"), Text(each.source, "dim"))
+    if made.time is not None:
+        table.add_row("time", made.time)
     return table
 
 

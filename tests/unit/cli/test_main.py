@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pty
+import re
 import shlex
 import signal
 import subprocess
@@ -182,6 +183,10 @@ def test_a_page_measures_time_and_eager_pytorch(capsys: pytest.CaptureFixture[st
     assert (series["name"], series["source"]) == ("eager PyTorch", "measured by PyTorch's profiler")
     assert series["peak"] >= 2 * 2048  # what the first layer makes, and GELU of it
     assert sum(each["seconds"] or 0 for each in found["points"]) > 0
+    assert main(["report", "desk_model.py:build", "--eager", "--profile"]) == 0
+    assert re.search(
+        r"\ntime       [\d.]+ ms in \d+ calls of \d+ kernels\nbeside     .*: eager PyTorch, ", capsys.readouterr().out
+    )
     text = Path("page.html").read_text(encoding="utf-8")
     assert "By submodule: bytes and time" in text
     assert "eager PyTorch, measured by" in text
