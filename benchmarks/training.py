@@ -29,7 +29,7 @@ from benchmarks.interposer import preloaded
 from benchmarks.measure import ROOT, THREAD_VARIABLES, Child, ChildError, start
 from benchmarks.results import surroundings
 
-MODELS = ("resnet50", "unet", "vit_b16", "gpt2")
+MODELS = ("resnet50", "unet", "vit_b16", "gpt2", "gpt2_long")
 IN_DOUBLE = ("resnet50",)
 """Models whose losses are compared in float64 too, and with those of a perturbed image."""
 PERTURBED = "eager, perturbed"
@@ -40,7 +40,7 @@ OVER_EAGER, OVER_INDUCTOR = 0.6, 0.8
 RESULTS, PAGE = ROOT / "benchmarks" / "training.json", ROOT / "benchmarks" / "TRAINING.md"
 
 DEFINITIONS = """\
-Batch 4, SGD with momentum, cross entropy, dropout off, random weights and data. MB = 10⁶ bytes. Each contender is a process
+Batch 4 (`gpt2_long`: one sequence of 1,024 words), SGD with momentum, cross entropy, dropout off, random weights and data. MB = 10⁶ bytes. Each contender is a process
 of its own on two threads.
 
 - **peak**: bytes at once during a step, above parameters, buffers, momentum and the example: activations, gradients, workspaces

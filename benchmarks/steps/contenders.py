@@ -23,7 +23,16 @@ BATCH = 4
 RATE, MOMENTUM = 1e-3, 0.9
 PERTURBED = 1e-6
 
-BLOCKS: Mapping[str, str] = {"resnet50": "ResNetBottleNeckLayer", "vit_b16": "ViTLayer", "gpt2": "GPT2Block"}
+LONG = "gpt2_long"
+"""GPT-2 on one sequence of as many words as it takes, where the others have `BATCH` examples."""
+LONG_WORDS = 1024
+
+BLOCKS: Mapping[str, str] = {
+    "resnet50": "ResNetBottleNeckLayer",
+    "vit_b16": "ViTLayer",
+    "gpt2": "GPT2Block",
+    LONG: "GPT2Block",
+}
 """The class of the modules that are checkpointed. Of the U-Net, its double convolutions."""
 
 
@@ -38,16 +47,18 @@ class Training:
 
     def example(self, step: int) -> tuple[Tensor, Tensor]:
         """What the model takes at a step, and labels: the same for all contenders."""
-        spec = MODELS[self.name]
         generator = torch.Generator().manual_seed(step)
-        (x,) = spec.sample(BATCH, generator)
+        if self.name == LONG:
+            words = torch.randint(50257, (1, LONG_WORDS), generator=generator)
+            return words, words.roll(-1, -1)
+        (x,) = MODELS[self.name].sample(BATCH, generator)
         classes, shape = _labels(self.name, x)
         return _as(x, self.dtype), torch.randint(classes, shape, generator=generator)
 
 
 def training(name: str, dtype: torch.dtype) -> Training:
     """A model of `examples.models` in training mode, with an optimizer that has begun."""
-    model = MODELS[name].build().train().requires_grad_().to(dtype)
+    model = MODELS["gpt2" if name == LONG else name].build().train().requires_grad_().to(dtype)
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
