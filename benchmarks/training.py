@@ -40,8 +40,8 @@ OVER_EAGER, OVER_INDUCTOR = 0.6, 0.8
 RESULTS, PAGE = ROOT / "benchmarks" / "training.json", ROOT / "benchmarks" / "TRAINING.md"
 
 DEFINITIONS = """\
-Batch 4 (`gpt2_long`: one sequence of 1,024 words), SGD with momentum, cross entropy, dropout off, random weights and data. MB = 10⁶ bytes. Each contender is a process
-of its own on two threads.
+Batch 4 (`gpt2_long`: one sequence of 1,024 words), SGD with momentum, cross entropy, dropout off, random weights and data.
+MB = 10⁶ bytes. Each contender is a process of its own on two threads.
 
 - **peak**: bytes at once during a step, above parameters, buffers, momentum and the example: activations, gradients, workspaces
   and the loss. The allocation interposer (`benchmarks/interposer`) counts from the level between two steps, when no gradient is
