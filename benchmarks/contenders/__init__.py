@@ -5,12 +5,12 @@ A contender lives in a process of its own. It imports its libraries in its metho
 
 from .contender import Contender
 from .on_executorch import Xnnpack
+from .on_file import HotdeskLoaded
 from .on_onnx import HotdeskOnnx, OnnxRuntimeArena, OnnxRuntimeNoArena, OpenVino
 from .on_torch import Eager, Hotdesk, Inductor
 
-CONTENDERS: dict[str, type[Contender]] = {
-    contender.name: contender
-    for contender in (Hotdesk, HotdeskOnnx, Eager, Inductor, OnnxRuntimeArena, OnnxRuntimeNoArena, OpenVino, Xnnpack)
-}
+_OURS = (Hotdesk, HotdeskOnnx, HotdeskLoaded)
+_OTHERS = (Eager, Inductor, OnnxRuntimeArena, OnnxRuntimeNoArena, OpenVino, Xnnpack)
+CONTENDERS: dict[str, type[Contender]] = {contender.name: contender for contender in (*_OURS, *_OTHERS)}
 
 __all__ = ["CONTENDERS", "Contender"]
