@@ -69,15 +69,21 @@ def _parsed(pipeline: str) -> PassManager:
     return PassManager.parse(spelled) if count else manager
 
 
-def run_mlir_passes(module: ir.Module, pipeline: str) -> None:
+def run_mlir_passes(module: ir.Module, pipeline: str, *, verify_each: bool = True) -> None:
     """Runs a textual MLIR pipeline (without the `builtin.module(…)` around it) on a module.
+
+    The module is verified after each pass, or else, in half of the time, after the last one only.
 
     Raises:
         PassError: when a pass fails; carries MLIR's diagnostics.
     """
     with entered(module.operation):
         try:
-            _parsed(pipeline).run(module.operation)
+            passes = _parsed(pipeline)
+            passes.enable_verifier(verify_each)
+            passes.run(module.operation)
+            if not verify_each:
+                module.operation.verify()
         except ir.MLIRError as error:
             raise PassError(f"MLIR pipeline `{pipeline}` failed", got=str(error)) from error
 

@@ -16,9 +16,9 @@ Where a has few rows, whole panels of b are not packed: tiles read them where th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import LINE_BYTES, TILE_ARGUMENTS, Tile, group_length, tile_name
@@ -135,13 +135,12 @@ def _sweep(machine: Machine, element: str) -> str:
     c, c_at, c_row, c_column = f.pointer("c"), f.number("c_at"), f.number("c_row"), f.number("c_column")
     columns, add = f.number("columns"), f.flag("add")
     size = machine.bytes_of(element)
-    for height, first, stop in _heights(f, m, Tile.of(machine).height(f, columns)):
-        with f.steps(first, stop, height) as i:
-            a_here, c_here = f.add(a_at, f.mul(i, a_row)), f.add(c_at, f.mul(i, c_row))
-            below = f.place(a, f.add(a_here, f.mul(height, a_row)), size)
-            values = [k, a.pointer, a_here, a_row, 1, b.pointer, b_at, b_row]
-            values += [c.pointer, c_here, c_row, c_column, columns, add, below, LINE_BYTES, f.mul(a_row, size)]
-            _tiles(f, height, columns, values)
+    with _slabs_of(f, m, Tile.of(machine).height(f, columns)) as (_, i, height):
+        a_here, c_here = f.add(a_at, f.mul(i, a_row)), f.add(c_at, f.mul(i, c_row))
+        below = f.place(a, f.add(a_here, f.mul(height, a_row)), size)
+        values = [k, a.pointer, a_here, a_row, 1, b.pointer, b_at, b_row]
+        values += [c.pointer, c_here, c_row, c_column, columns, add, below, LINE_BYTES, f.mul(a_row, size)]
+        _tile(f, height, columns, values)
     return f.function(sweep_name(element))
 
 
@@ -201,15 +200,13 @@ def _unpacked(f: VectorBuilder, sizes: tuple[Index, Index, Index], a: Matrix, b:
     tile, size = Tile.of(f.machine), f.machine.bytes_of(f.element)
     width, group = tile.columns(f.machine, f.element), group_length(f.machine, f.element)
     m, n, k = sizes
-    with f.steps(0, n, width) as q:
-        for height, first, stop in _heights(f, m, tile.rows):
-            with f.steps(first, stop, height) as i:
-                vector = f.mul(f.mod(f.floordiv(i, height), tile.vectors), f.lanes)
-                following = f.place(b.memory, b.moved(f, 0, f.add(q, width, vector)).at, size)
-                values = [k, *a.moved(f, i, 0).arguments, b.memory.pointer, b.moved(f, 0, q).at, b.row]
-                values += [*c.moved(f, i, q).arguments, width, add, following]
-                values += [f.mul(b.row, group * size), f.mul(b.row, size)]
-                _tiles(f, height, width, values)
+    with f.steps(0, n, width) as q, _slabs_of(f, m, tile.rows) as (number, i, height):
+        vector = f.mul(f.mod(number, tile.vectors), f.lanes)
+        following = f.place(b.memory, b.moved(f, 0, f.add(q, width, vector)).at, size)
+        values = [k, *a.moved(f, i, 0).arguments, b.memory.pointer, b.moved(f, 0, q).at, b.row]
+        values += [*c.moved(f, i, q).arguments, width, add, following]
+        values += [f.mul(b.row, group * size), f.mul(b.row, size)]
+        _tile(f, height, width, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,18 +264,17 @@ def _slabs(f: VectorBuilder, m: Index, a: Matrix, block: _Packed, c: Matrix, add
     width, size = tile.columns(f.machine, f.element), f.machine.bytes_of(f.element)
     collide = f.equal(f.mod(f.mul(a.row, size), _WAY_BYTES), 0)
     few = min(f.machine.l1_bytes // _WAY_BYTES - _PASSING, tile.rows)
-    for height, first, stop in _heights(f, m, f.select(collide, few, tile.height(f, block.wide))):
-        with f.steps(first, stop, height) as i:
-            here = a.moved(f, i, 0)
-            with f.loop(0, block.wide, width) as q:
-                columns = f.minimum(width, f.sub(block.wide, q))
-                panels = f.sub(f.ceildiv(block.wide, width), 1)  # that are left when the slab below has been asked for
-                number = f.add(f.mul(f.floordiv(i, height), panels), f.floordiv(q, width), -1)
-                values = [block.deep, *here.arguments, block.memory.pointer, f.mul(q, block.deep), width]
-                values += [*c.moved(f, i, q).arguments, columns, str(adds)]
-                values += _ahead(f, here, height, block, f.at_least(q, 1), number)
-                _tiles(f, height, columns, values)
-            _over(f, height, here, block, c.moved(f, i, block.wide), adds)
+    with _slabs_of(f, m, f.select(collide, few, tile.height(f, block.wide))) as (slab, i, height):
+        here = a.moved(f, i, 0)
+        with f.loop(0, block.wide, width) as q:
+            columns = f.minimum(width, f.sub(block.wide, q))
+            panels = f.sub(f.ceildiv(block.wide, width), 1)  # that are left when the slab below has been asked for
+            number = f.add(f.mul(slab, panels), f.floordiv(q, width), -1)
+            values = [block.deep, *here.arguments, block.memory.pointer, f.mul(q, block.deep), width]
+            values += [*c.moved(f, i, q).arguments, columns, str(adds)]
+            values += _ahead(f, here, height, block, f.at_least(q, 1), number)
+            _tile(f, height, columns, values)
+        _over(f, height, here, block, c.moved(f, i, block.wide), adds)
 
 
 def _over(f: VectorBuilder, height: Index, a: Matrix, block: _Packed, c: Matrix, adds: Condition) -> None:
@@ -312,24 +308,33 @@ def _ahead(
     return f.select(packing, then, own), f.mul(step, group * size), f.mul(row, size)
 
 
-def _heights(f: VectorBuilder, m: Index, most: Index) -> tuple[tuple[Index, Index, Index], ...]:
-    """The two heights, `most` at most, of the tiles of m rows, which differ by one, with the rows where they begin and end."""
+@contextmanager
+def _slabs_of(f: VectorBuilder, m: Index, most: Index) -> Generator[tuple[Index, Index, Index]]:
+    """A loop over slabs of m rows, `most` at most, whose heights differ by one: number, first row and height of each."""
     count = f.ceildiv(m, most)
     low = f.floordiv(m, count)
-    middle = f.mul(f.sub(m, f.mul(low, count)), f.add(low, 1))
-    return (f.add(low, 1), 0, middle), (low, middle, m)
+    higher = f.sub(m, f.mul(low, count))
+    with f.loop(0, count) as number:
+        first = f.add(f.mul(number, low), f.minimum(number, higher))
+        yield number, first, f.select(f.more(higher, number), f.add(low, 1), low)
 
 
-def _tiles(f: VectorBuilder, height: Index, columns: Index, values: Sequence[Index]) -> None:
+def _tile(f: VectorBuilder, height: Index, columns: Index, values: Sequence[Index]) -> None:
     """The call of the tile of a height and of as many vectors as the columns need."""
-    tile = Tile.of(f.machine)
+    tile, types = Tile.of(f.machine), kinds(TILE_ARGUMENTS, f.element)
 
-    def of(vectors: int) -> None:
-        def one(rows: int) -> None:
-            call(f, tile_name(f.element, rows, vectors), TILE_ARGUMENTS, values)
+    def of_height(vectors: int) -> str:
+        names = {rows: tile_name(f.element, rows, vectors) for rows in range(1, tile.most_rows(vectors) + 1)}
+        return f.one_function(height, names, types)
 
-        f.switch(height, range(1, tile.most_rows(vectors) + 1), one)
+    def of_width(widths: Sequence[int]) -> str:
+        narrowest, *wider = widths
+        fits = f.at_least(narrowest * f.lanes, columns) if wider else True
+        if isinstance(fits, bool):
+            return of_height(narrowest) if fits else of_width(wider)
+        (found,) = f.chosen(
+            fits, lambda: [of_height(narrowest)], lambda: [of_width(wider)], [f"({', '.join(types)}) -> ()"]
+        )
+        return found
 
-    *narrower, widest = tile.widths
-    ways = [(f.at_least(vectors * f.lanes, columns), partial(of, vectors)) for vectors in narrower]
-    f.first_of(ways, lambda: of(widest))
+    f.call_found(of_width(tile.widths), list(zip(values, types, strict=True)))

@@ -42,6 +42,11 @@ class Machine:
         """Whether it stores some lanes of a vector in one instruction."""
         return self.vector_bytes >= 32
 
+    @property
+    def cheap_masks(self) -> bool:
+        """Whether storing under a mask takes no longer than storing the whole vector."""
+        return self.vector_bytes >= 64
+
     def lanes(self, element: str) -> int:
         """How many elements of the type a vector holds."""
         return self.vector_bytes // _BYTES[element]

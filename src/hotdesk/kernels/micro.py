@@ -9,9 +9,8 @@ Multiplication*, 2008, but for a, which needs no packing: one element of it serv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.text import Index, Operand
@@ -31,8 +30,8 @@ LINE_BYTES = 64
 class Tile:
     """The tiles that fill a machine's registers: `rows` times `vectors` sums, beside a row of b and an element of a.
 
-    Those on an edge may have fewer vectors, and then `narrow_rows` rows. The nearer the two are to each other, the fewer elements
-    are loaded for each sum.
+    Those on an edge may have fewer of both. The nearer the two are to each other, the fewer elements are loaded for each sum.
+    The narrowest have up to `narrow_rows` rows: sums of fewer would wait for each other.
     """
 
     rows: int
@@ -62,14 +61,14 @@ class Tile:
 
     def most_rows(self, vectors: int) -> int:
         """How many rows a tile of so many vectors may have."""
-        return self.rows if vectors == self.vectors else self.narrow_rows
+        return self.narrow_rows if vectors == self.narrow else self.rows
 
     def columns(self, machine: Machine, element: str) -> int:
         return self.vectors * machine.lanes(element)
 
     def height(self, f: VectorBuilder, columns: Index) -> Index:
         """How many rows the tiles of so many columns may have."""
-        return f.select(f.at_least(self.widths[-2] * f.lanes, columns), self.narrow_rows, self.rows)
+        return f.select(f.at_least(self.narrow * f.lanes, columns), self.narrow_rows, self.rows)
 
 
 def tile_name(element: str, rows: int, vectors: int) -> str:
@@ -108,8 +107,10 @@ def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> st
     together = f.equal(c_column, 1)
 
     def lines_of_rows() -> None:  # of c, which is wanted when all is summed; a row touches two lines at most
-        for i, j in product(range(rows), (0, width - 1)):
-            f.prefetch(c, f.add(c_at, f.mul(i, c_row), j), write=True)
+        with f.loop(0, rows) as i:
+            row = f.add(c_at, f.mul(i, c_row))
+            for j in (0, width - 1):
+                f.prefetch(c, f.add(row, j), write=True)
 
     def lines_of_columns() -> None:
         with f.loop(0, columns) as j:
@@ -131,14 +132,8 @@ def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> st
             result += [f.multiply_add(value, row[j], sums[i * vectors + j]) for j in range(vectors)]
         return result
 
-    def step(position: Index, values: list[str]) -> list[str]:
-        """The sums with one more column of a and row of b, and where the next column begins."""
-        sums, addresses = values[:count], values[count:]
-        sums = products(sums, addresses, 0, f.add(b_at, f.mul(position, b_row)))
-        return [*sums, *(f.add_addresses(address, onward) for address in addresses)]
-
     group = group_length(machine, element)
-    whole = f.sub(k, f.mod(k, group))
+    whole = f.select(f.equal(a_column, 1), f.sub(k, f.mod(k, group)), 0)
     requests, at_once = max(rows, group), min(group, _WRITTEN_OUT)
 
     def asked(address: str, number: int) -> str:
@@ -147,12 +142,6 @@ def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> st
             f.prefetch_far(address)
             address = f.add_addresses(address, ahead_row)
         return address
-
-    def apart_steps(first: Index, values: list[str]) -> list[str]:
-        """Those of a group of columns of a, however far apart they are."""
-        asked(values[-1], requests)
-        inner = f.carry(0, group, 1, values[:count], lambda q, each: step(f.add(first, q), each), values[count:-1])
-        return [*inner, f.add_addresses(values[-1], ahead_step)]
 
     def together_steps(first: Index, values: list[str]) -> list[str]:
         """Those of a group of columns of a that lie together, some at a time written out."""
@@ -170,19 +159,28 @@ def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> st
         inner = f.carry(0, group, at_once, values[:count], written_out, values[count:])
         return [*inner[:-1], f.add_addresses(values[-1], ahead_step)]
 
-    def groups(steps: Callable[[Index, list[str]], list[str]]) -> list[str]:
-        return f.carry(0, whole, group, [f.zeros()] * count, steps, [*starts, ahead])
+    def other_steps(first: Index, values: list[str]) -> list[str]:
+        """Those of a group of columns of a, or of what is left of one, however far apart they are."""
 
-    kinds = [f.vector] * count + ["i64"] * (len(starts) + 1)
-    found = f.chosen(f.equal(a_column, 1), lambda: groups(together_steps), lambda: groups(apart_steps), kinds)
-    sums = f.carry(whole, k, 1, found[:count], step, found[count:-1])[:count]
+        def step(q: Index, values: list[str]) -> list[str]:
+            sums, addresses = values[:count], values[count:-1]
+            wanted = asked(values[-1], -(-requests // group))
+            sums = products(sums, addresses, 0, f.add(b_at, f.mul(f.add(first, q), b_row)))
+            return [*sums, *(f.add_addresses(address, onward) for address in addresses), wanted]
+
+        left = f.minimum(group, f.sub(k, first))
+        inner = f.carry(0, left, 1, values[:count], step, values[count:])
+        return [*inner[:-1], f.add_addresses(values[-1], ahead_step)]
+
+    found = f.carry(0, whole, group, [f.zeros()] * count, together_steps, [*starts, ahead])
+    sums = f.carry(whole, k, group, found[:count], other_steps, found[count:])[:count]
     place = Place(c, c_at, c_row)
 
+    def under_masks() -> None:
+        _store_under_masks(f, sums, vectors, place, columns, add)
+
     def part() -> None:
-        if machine.masks:
-            f.branch(together, lambda: _store_under_masks(f, sums, vectors, place, columns, add), one_by_one)
-        else:
-            one_by_one()
+        f.branch(together, under_masks, one_by_one) if machine.masks else one_by_one()
 
     def one_by_one() -> None:
         scratch = f.scratch(-(-rows // f.lanes) * f.lanes * width)  # whole squares, as they are transposed
@@ -193,7 +191,10 @@ def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> st
         types = {"tile": f"memref<{element}>", "c": f"memref<{element}>", "add": "i1"}
         f.call_local(scatter_name(element), [(given[name], types.get(name, "index")) for name in SCATTER_ARGUMENTS])
 
-    f.branch(f.both(together, f.equal(columns, width)), lambda: _store_rows(f, sums, vectors, place, add), part)
+    if machine.cheap_masks:
+        part()
+    else:
+        f.branch(f.both(together, f.equal(columns, width)), lambda: _store_rows(f, sums, vectors, place, add), part)
     return f.function(tile_name(element, rows, vectors))
 
 

@@ -28,7 +28,7 @@ def roof_module(machine: Machine, elements: tuple[str, ...]) -> ir.Module:
     """A module in the LLVM dialect with a function of (steps, address of the result) for each element type."""
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse("\n".join(_function(machine, element) for element in elements))
-        run_mlir_passes(module, ",".join(PASSES))
+        run_mlir_passes(module, ",".join(PASSES), verify_each=False)
     return module
 
 

@@ -106,6 +106,26 @@ class VectorBuilder(KernelBuilder):
         values = [self.index(value) if kind == "index" else str(value) for value, kind in arguments]
         self.line(f"func.call @{symbol}({', '.join(values)}) : ({', '.join(kind for _, kind in arguments)}) -> ()")
 
+    def one_function(self, value: Index, symbols: Mapping[int, str], kinds: Sequence[str]) -> str:
+        """The function of the same module, of arguments of these types, whose number a value is; it is one of them."""
+        kind = f"({', '.join(kinds)}) -> ()"
+        found = self.value(f"scf.index_switch {self.index(value)} -> {kind}")
+        last = [*symbols][-1]
+        for number, symbol in symbols.items():
+            self.line("default {" if number == last else f"case {number} {{")
+            self._depth += 1
+            self.line(f"scf.yield {self.value(f'func.constant @{symbol} : {kind}')} : {kind}")
+            self._depth -= 1
+            self.line("}")
+        return found
+
+    def call_found(self, function: str, arguments: Sequence[tuple[Index | str, str]]) -> None:
+        """Calls a function that `one_function` found; arguments with their types."""
+        values = [self.index(value) if kind == "index" else str(value) for value, kind in arguments]
+        self.line(
+            f"func.call_indirect {function}({', '.join(values)}) : ({', '.join(kind for _, kind in arguments)}) -> ()"
+        )
+
     def load_wide(self, operand: Operand, offset: Index, *, vector: bool = True) -> str:
         """A vector, or else an element, in the builder's type: 16-bit floats become f32."""
         value = self.load_vector(operand, offset) if vector else self.load(operand, offset)

@@ -52,11 +52,11 @@ _TO_LLVM = (
 
 def kernels_to_llvm(module: ir.Module) -> None:
     """Takes kernel functions and their declarations to the LLVM dialect, in place. Raises PassError."""
-    run_mlir_passes(module, ",".join(_TO_LOOPS))
+    run_mlir_passes(module, ",".join(_TO_LOOPS), verify_each=False)
     _narrow_in_two_steps(module)
     _call_near_zero(module)
     use_elementary_functions(module)
-    run_mlir_passes(module, ",".join(_TO_LLVM))
+    run_mlir_passes(module, ",".join(_TO_LLVM), verify_each=False)
 
 
 def _narrow_in_two_steps(module: ir.Module) -> None:
