@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.types import shape_of
+from hotdesk.ir.types import is_any_tensor, shape_of
 from hotdesk.ir.walking import captured_operands
 
 _HOW = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -71,6 +71,13 @@ def compared(how: str, a: ir.Value, b: ir.Value, before: ir.Operation) -> ir.Val
 def index_cast(value: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
     """An index as an integer of a type, or the other way round."""
     return create("arith.index_cast", [value], [kind], before=before).results[0]
+
+
+def cast_to(value: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
+    """A tensor or memref by a type that says more or less of the same sizes and layout; as it is where that is its type."""
+    if value.type == kind:
+        return value
+    return create("tensor.cast" if is_any_tensor(kind) else "memref.cast", [value], [kind], before=before).results[0]
 
 
 def index_constant(value: int, before: ir.Operation) -> ir.Value:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.building import create, elementwise_copy
+from hotdesk.ir.building import cast_to, create, elementwise_copy
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import symbol_name
@@ -79,8 +79,7 @@ def _memory(op: ir.Operation, kind: ir.Type) -> ir.Value:
     memory: ir.Value = create(
         "memref.get_global", [], [cast(Any, found.attributes["type"]).value], {"name": name}, before=op
     ).results[0]
-    wanted = memref_of(kind)
-    return memory if memory.type == wanted else create("memref.cast", [memory], [wanted], before=op).results[0]
+    return cast_to(memory, memref_of(kind), op)
 
 
 def _converted(old: ir.Operation) -> ir.Operation:

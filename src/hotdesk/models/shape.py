@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.building import create, dim
+from hotdesk.ir.building import cast_to, create, dim
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.models.facts import RESULTS, Facts, Flow, no_facts
@@ -23,7 +23,7 @@ def _expand_shape_of(op: ir.Operation) -> list[ir.Value] | None:
     sizes = [dim(source, i, op) for i in range(len(shape_of(source.type)))]
     static = ir.RankedTensorType.get([len(sizes)], ir.IndexType.get())
     made = create("tensor.from_elements", sizes, [static], before=op).results[0]
-    return [made if static == kind else create("tensor.cast", [made], [kind], before=op).results[0]]
+    return [cast_to(made, kind, op)]
 
 
 def _refuse(op: ir.Operation) -> Facts:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import compared, constant, create, dim, dynamic_dims, fill, index_constant, integers
+from hotdesk.ir.building import cast_to, compared, constant, create, dim, dynamic_dims, fill, index_constant, integers
 from hotdesk.ir.types import DYNAMIC, shape_of, static_entries
 from hotdesk.ir.walking import constant_of, defining_op, int_array, integer_of, nested_ops, segment_sizes
 from hotdesk.models.facts import reads_tensors
@@ -73,7 +73,7 @@ def expand_pad(op: ir.Operation) -> list[ir.Value] | None:
     source, kind = op.operands[0], op.results[0].type
     widths = [entry for entry in (*low, *high) if entry != DYNAMIC] + [constant_of(v) for v in list(op.operands)[1:]]
     if all(width == 0 for width in widths):
-        return [source if source.type == kind else create("tensor.cast", [source], [kind], before=op).results[0]]
+        return [cast_to(source, kind, op)]
     lows = _mixed(low, list(op.operands)[1 : 1 + counts[1]], op)
     highs = _mixed(high, list(op.operands)[1 + counts[1] :], op)
     dynamic = [

@@ -46,7 +46,7 @@ from hotdesk.frontends.torch.decompositions.counted import MASKS
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, store, tensor_at
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import Check
-from hotdesk.ir.building import create, dim, index_cast, index_constant
+from hotdesk.ir.building import cast_to, create, dim, index_cast, index_constant
 from hotdesk.ir.types import shape_of, static_entries
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 
@@ -347,7 +347,7 @@ class _Nonzero:
         length = site.sizes.defined(count, found, total)
         if not rank:
             sliced = ir.RankedTensorType.get([_dynamic(None), 0], words)
-            return {0: _as(create("tensor.empty", [length], [sliced], before=before).results[0], kind, before)}
+            return {0: cast_to(create("tensor.empty", [length], [sliced], before=before).results[0], kind, before)}
         attributes: dict[str, ir.Attribute] = {
             "static_offsets": ir.DenseI64ArrayAttr.get([0, 0]),
             "static_sizes": ir.DenseI64ArrayAttr.get(static_entries([None, rank])),
@@ -356,7 +356,7 @@ class _Nonzero:
         }
         sliced = ir.RankedTensorType.get([_dynamic(None), rank], words)
         part = create("tensor.extract_slice", [filled, length], [sliced], attributes, before=before).results[0]
-        return {0: _as(part, kind, before)}
+        return {0: cast_to(part, kind, before)}
 
 
 def _dynamic(size: int | None) -> int:
@@ -457,7 +457,7 @@ class _Stores:
             if self.is_sum:
                 result = _op("arith.addi" if isinstance(element, ir.IntegerType) else "arith.addf", [old, new], element)
             ir.Operation.create("tm_tensor.yield", [], [result])
-        return {0: _as(made.results[0], site.results[0][0], site.before)}
+        return {0: cast_to(made.results[0], site.results[0][0], site.before)}
 
 
 # Foreign calls whose results are as long as they happen to be
@@ -521,18 +521,13 @@ class _Measured:
                 number += 1
         open_results = {place: (_with_sizes_open(kind, shape), shape) for place, (kind, shape) in site.results.items()}
         made = self.fetch.write(replace(site, inputs=[told], results=open_results))
-        return {place: _as(value, site.results[place][0], before) for place, value in made.items()}
+        return {place: cast_to(value, site.results[place][0], before) for place, value in made.items()}
 
 
 def _with_sizes_open(kind: ir.Type, shape: Sequence[Any]) -> ir.Type:
     """A type of a result whose sizes its op finds, without what is taken for granted of them."""
     sizes = [size if isinstance(size, int) else _dynamic(None) for size in shape]
     return ir.RankedTensorType.get(sizes, cast(Any, kind).element_type)
-
-
-def _as(value: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
-    """A tensor with the sizes of a type, which it has."""
-    return value if value.type == kind else create("tensor.cast", [value], [kind], before=before).results[0]
 
 
 def _measured(

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.building import create
+from hotdesk.ir.building import cast_to, create
 from hotdesk.ir.functions import (
     Uses,
     find_uses,
@@ -104,10 +104,8 @@ def _drop(function: ir.Operation, calls: tuple[ir.Operation, ...], dropped: dict
     for call in calls:
         new = rebuild_call(call, list(call.operands), kept)
         for number, argument in dropped.items():
-            given, result = new.operands[argument], call.results[number]
-            if given.type != result.type:
-                given = create("memref.cast", [given], [result.type], before=call).results[0]
-            result.replace_all_uses_with(given)
+            result = call.results[number]
+            result.replace_all_uses_with(cast_to(new.operands[argument], result.type, call))
         call.erase()
     for op in returns_of(function):
         create("func.return", [op.operands[i] for i in kept], [], before=op)

@@ -15,7 +15,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.occupants import Occupant
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
-from hotdesk.ir.building import alloc, create, integers
+from hotdesk.ir.building import alloc, cast_to, create, integers
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import memref_of, row_major, shape_of
 from hotdesk.models.memref import viewed
@@ -100,17 +100,12 @@ class PlaceMemory:
             return self._allocate(place, value, kind, sizes, op)
         memref = known.memref
         if known.shape == self._record.values[value].shape:
-            return (
-                memref
-                if memref.type == kind
-                else create("memref.cast", [memref], [kind], before=op.operation).results[0]
-            )
+            return cast_to(memref, kind, op.operation)
         if _is_static_row_major(memref.type) and _is_static_row_major(kind):
             return reshaped(memref, kind, op.operation)
         self._apart.add(cast(int, place))
         self._parted.add(cast(int, place))
-        new = alloc(memref_of(kind), list(sizes), op.operation)
-        return new if new.type == kind else create("memref.cast", [new], [kind], before=op.operation).results[0]
+        return cast_to(alloc(memref_of(kind), list(sizes), op.operation), kind, op.operation)
 
     def _known_at(self, place: int | None, op: OpRecord) -> _Known | None:
         known = None if place is None or self._places.is_moving(place) else self._known.get(place)
@@ -133,9 +128,7 @@ class PlaceMemory:
                         self._apart.add(place)
                         place = None
         front = self._front(anchor)
-        new = alloc(memref_of(kind), list(sizes), front)
-        if new.type != kind:
-            new = create("memref.cast", [new], [kind], before=front).results[0]
+        new = cast_to(alloc(memref_of(kind), list(sizes), front), kind, front)
         self.keep(place, new, value, anchor.block, 2 * anchor.number, allocated=True)
         return new
 

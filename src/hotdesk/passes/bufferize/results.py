@@ -27,7 +27,7 @@ from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.argument_sizes import Stating
-from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, integers
+from hotdesk.ir.building import alloc, cast_to, create, dynamic_dims, elementwise_copy, integers
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, set_signature, signature
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_tensor, row_major, shape_of, static_entries
@@ -281,10 +281,7 @@ class _ResultPlacement:
 
     def _return(self, number: int, memref: ir.Value, made: frozenset[ir.Value]) -> None:
         """Returns what was made in the function, seen as `memref`, whose layout may be known in the result's type only."""
-        kind = self._kinds[number]
-        if memref.type != kind:
-            memref = create("memref.cast", [memref], [kind], before=self._end).results[0]
-        self.buffers[number] = memref
+        self.buffers[number] = cast_to(memref, self._kinds[number], self._end)
         self._taken.update(made)
         self._deciding.of_result(number, self._record.end.operands[number], Outcome.IN_PLACE, Reason.RETURNED_AS_MADE)
 

@@ -24,7 +24,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.building import alloc, create, index_constant
+from hotdesk.ir.building import alloc, cast_to, create, index_constant
 from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.locations import placed, python_line
 from hotdesk.ir.signature import set_signature, signature
@@ -76,7 +76,7 @@ def _shorten_casts(function: ir.Operation) -> None:
         if made is None or made.name != "tensor.cast" or not _may_be(made.operands[0].type, kind):
             continue
         source = made.operands[0]
-        new = source if source.type == kind else create("tensor.cast", [source], [kind], before=op).results[0]
+        new = cast_to(source, kind, op)
         op.results[0].replace_all_uses_with(new)
         op.erase()
         passed[made.results[0]] = made

@@ -15,7 +15,7 @@ from typing import Any
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.building import alloc, create, dim, dynamic_dims, index_constant, integers
+from hotdesk.ir.building import alloc, cast_to, create, dim, dynamic_dims, index_constant, integers
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import DYNAMIC, is_memref, layout_of, memref_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import made_by
@@ -66,7 +66,7 @@ def _like(value: ir.Value, before: ir.Operation) -> tuple[ir.Value, ir.Value]:
         new = alloc(plain, dynamic_dims(value, before), before)
     else:
         new = _laid_out(value, strides, offset, before)
-    return new, new if new.type == kind else create("memref.cast", [new], [kind], before=before).results[0]
+    return new, cast_to(new, kind, before)
 
 
 def _laid_out(value: ir.Value, strides: tuple[int | None, ...], offset: int | None, before: ir.Operation) -> ir.Value:

@@ -21,7 +21,7 @@ from hotdesk.analysis.insertion.chain import Chain
 from hotdesk.analysis.insertion.held_bytes import HeldBytes
 from hotdesk.analysis.insertion.insertions import INSERTIONS, find_chain
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.ir.building import create
+from hotdesk.ir.building import cast_to, create
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op, nested_ops, segment_sizes
@@ -63,10 +63,7 @@ def _rewrite(chain: Chain) -> Decision:
         for link in chain.links:
             link.move_before(anchor)
     empty = first.operands[chain.operand]
-    place = _place(insertion, first)
-    if place.type != empty.type:
-        place = create("tensor.cast", [place], [empty.type], before=first).results[0]
-    first.operands[chain.operand] = place
+    first.operands[chain.operand] = cast_to(_place(insertion, first), empty.type, first)
     op = defining_op(empty)
     if op is not None and next(iter(empty.uses), None) is None:
         op.erase()

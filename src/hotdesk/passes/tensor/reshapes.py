@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.building import create, index_cast, integers
+from hotdesk.ir.building import cast_to, create, index_cast, integers
 from hotdesk.ir.reshaping import Dims, matching
 from hotdesk.ir.types import is_tensor, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import defining_op, int_array, top_level_ops
@@ -49,7 +49,7 @@ def _rewrite(op: ir.Operation, sizes: SymbolicSizes) -> None:
         source = _collapsed(source, [merged for merged, _ in groups], op)
     if any(len(split) > 1 for _, split in groups):
         source = _expanded(source, [split for _, split in groups], shape, op)
-    result.replace_all_uses_with(_cast(source, result.type, op))
+    result.replace_all_uses_with(cast_to(source, result.type, op))
     op.erase()
 
 
@@ -80,7 +80,7 @@ def _expanded(
     sizes = [size if isinstance(size, int) else None for size in shape]
     result, static = tensor_with(sizes, source.type), static_entries(sizes)
     merged = [_elements([sizes[i] for i in group]) for group in groups]
-    source = _cast(source, tensor_with(merged, source.type), before)
+    source = cast_to(source, tensor_with(merged, source.type), before)
     index = ir.IndexType.get()
     dynamic = [
         value if value.type == index else index_cast(value, index, before)
@@ -95,10 +95,6 @@ def _elements(sizes: Sequence[int | None]) -> int | None:
     """How many elements dims of these sizes have; None if that depends on what is known at run time only."""
     known = [size for size in sizes if size is not None]
     return math.prod(known) if len(known) == len(sizes) else None
-
-
-def _cast(source: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
-    return source if source.type == kind else create("tensor.cast", [source], [kind], before=before).results[0]
 
 
 def _reassociation(groups: Sequence[Dims]) -> ir.Attribute:
