@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import product
 
 import ml_dtypes
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import torch
 from torch._subclasses import FakeTensorMode
 
-from hotdesk.errors import ArgumentTypeError, DeviceError, DtypeError, LayoutError
+from hotdesk.errors import ArgumentTypeError, DeviceError, DtypeError, LayoutError, OutOfMemoryError
 from hotdesk.runtime.arguments import tensors
 from hotdesk.runtime.arguments.tensors import contiguous, describe, empty, glance, overlap, written
 
@@ -212,6 +213,22 @@ def test_empty_of_an_unknown_type(kind) -> None:
 def test_empty_is_on_the_cpu_whatever_the_default() -> None:
     with torch.device("meta"):
         assert describe(empty("torch", "f32", (2,))).device == "cpu"
+
+
+@pytest.mark.parametrize("kind", ["torch", "numpy"])
+def test_new_tensors_have_the_usual_strides(kind) -> None:
+    for rank in range(5):
+        for shape in product((0, 1, 2, 3), repeat=rank):
+            view, usual = describe(empty(kind, "f32", shape)), torch.empty(shape)
+            assert view.shape == shape
+            assert view.contiguous
+            assert kind == "numpy" or view.strides == usual.stride()
+
+
+@pytest.mark.parametrize("shape", [(2**40, 2**40), (4, 2**62, 4), (2**62,)])
+def test_more_than_there_is_memory_for(shape: tuple[int, ...]) -> None:
+    with pytest.raises(OutOfMemoryError, match="no memory from the system"):
+        empty("torch", "f32", shape)
 
 
 def test_overlap_counts_shared_bytes() -> None:
