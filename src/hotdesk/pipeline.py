@@ -1,8 +1,8 @@
 """The stages, in order: from linalg on tensors to kernel calls on buffers.
 
     TENSORS    normalize named ops · attention · pads → insertions · split @prepare · fuse elementwise
-               readers of concatenations in parts · concatenations → insertions · rematerialize
-               compute where inserted · sums in rows · choose destinations
+               readers of concatenations in parts · concatenations → insertions · tall sums in blocks
+               rematerialize · compute where inserted · sums in rows · choose destinations
     MEMORY     one-shot bufferize · workspaces · deallocate
     lower      kernels and entry functions → LLVM dialect
 
@@ -35,6 +35,7 @@ from hotdesk.passes.lower.function import LoweredFunction, lower_function
 from hotdesk.passes.lower.library import KernelLibrary, define_support
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
 from hotdesk.passes.tensor.attention import RecognizeAttention
+from hotdesk.passes.tensor.block_sums import SumInBlocks
 from hotdesk.passes.tensor.combine_in_rows import CombineInRows
 from hotdesk.passes.tensor.dead_code import EraseDead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
@@ -81,7 +82,7 @@ TENSORS = (
     Stage(
         "destinations",
         (
-            *(RematerializeCheapOps(), EliminateEmptyTensors(), COMBINED),
+            *(SumInBlocks(), RematerializeCheapOps(), EliminateEmptyTensors(), COMBINED),
             ChooseDestinations(reload_scalars=True, results_in_donated=True),
         ),
     ),

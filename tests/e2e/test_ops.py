@@ -131,6 +131,43 @@ def test_integers_are_compared_with_what_is_left_of_a_number_in_their_type(dtype
         assert torch.equal(found, expected)
 
 
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8])
+def test_integers_are_divided_by_what_is_left_of_a_number_in_their_type(dtype: torch.dtype) -> None:
+    x = torch.tensor([0, 1, 2, 44, 100, 127]).to(dtype) - 3
+
+    def model(x: Tensor) -> list[Tensor]:
+        truncated = torch.div(x, 300, rounding_mode="trunc")
+        return [x // 300, x % 300, torch.fmod(x, 300), truncated, 300 - x, torch.rsub(x, 300)]
+
+    for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
+        assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int64])
+def test_thresholds_of_integers_are_integers(dtype: torch.dtype) -> None:
+    x = torch.tensor([0, 1, 2, 44, 100, 127]).to(dtype) - 3
+
+    def model(x: Tensor) -> list[Tensor]:
+        signed = (1, -1) if dtype.is_signed else (1,)
+        ways = [(limit * sign, value * sign) for sign in signed for limit in (1, 1.5) for value in (2.7, 3)]
+        return [nn.functional.threshold(x, limit, value) for limit, value in ways]
+
+    for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
+        assert found.dtype == expected.dtype
+        assert torch.equal(found, expected)
+
+
+def test_variances_of_complex_numbers_are_real() -> None:
+    x = torch.randn(4, 3, dtype=torch.complex64, generator=torch.Generator().manual_seed(0))
+
+    def model(x: Tensor) -> list[Tensor]:
+        return [x.var(0), x.std(), *torch.var_mean(x, -1, keepdim=True), *torch.std_mean(x, correction=0)]
+
+    for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
+        assert found.dtype == expected.dtype
+        assert torch.allclose(found, expected, rtol=1e-5)
+
+
 def test_running_products_have_the_type_asked_for() -> None:
     x = torch.tensor([7, 100, 127, 3], dtype=torch.int32)
 

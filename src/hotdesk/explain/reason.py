@@ -78,6 +78,10 @@ class Reason(str, Enum):
         "added-where-it-lies",
         "The operation adds its result to the rest of the sum that reads it, where that rest is.",
     )
+    SUMMED_IN_BLOCKS = (
+        "summed-in-blocks",
+        "The sum is over so many rows that they are added up in blocks, whose rows are added up then.",
+    )
     WITHIN_BUDGET = "within-budget", "The program has to fit in a number of bytes, and this costs least of what helps."
 
     LOWER_PEAK = "lower-peak", "In this order, the operations need fewer bytes at the peak."

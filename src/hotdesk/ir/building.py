@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.types import is_any_tensor, shape_of
+from hotdesk.ir.types import is_any_tensor, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import captured_operands
 
 _HOW = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -151,3 +151,51 @@ def structured(
 
 def integers(values: Sequence[int]) -> ir.Attribute:
     return ir.DenseI64ArrayAttr.get(list(values))
+
+
+def extract_along(
+    value: ir.Value, kind: ir.RankedTensorType, dim: int, first: int | ir.Value, before: ir.Operation
+) -> ir.Value:
+    """The part of a tensor that begins at `first` in a dim, of a type."""
+    offsets, dynamic = [] if isinstance(first, int) else [first], dynamic_dims(value, before)
+    attributes = window(shape_of(kind), dim, first, [1, len(offsets), len(dynamic), 0])
+    return create("tensor.extract_slice", [value, *offsets, *dynamic], [kind], attributes, before=before).results[0]
+
+
+def window(
+    sizes: Sequence[int | None], dim: int, first: int | ir.Value, segments: Sequence[int]
+) -> dict[str, ir.Attribute]:
+    """The attributes of a slice of some sizes that begins at `first` in one dim and at 0 in the others.
+
+    `segments` are the numbers of operands of each kind.
+    """
+    offsets: list[int | None] = [0] * len(sizes)
+    offsets[dim] = first if isinstance(first, int) else None
+    return {
+        "static_offsets": integers(static_entries(offsets)),
+        "static_sizes": integers(static_entries(sizes)),
+        "static_strides": integers([1] * len(sizes)),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get(list(segments)),
+    }
+
+
+def expand_dim(value: ir.Value, position: int, sizes: Sequence[int], before: ir.Operation) -> ir.Value:
+    """A tensor with one of its dims, of known size, as several, whose sizes have that product."""
+    shape = list(shape_of(value.type))
+    wide = [*shape[:position], *sizes, *shape[position + 1 :]]
+    groups, place = list[list[int]](), 0
+    for at in range(len(shape)):
+        length = len(sizes) if at == position else 1
+        groups.append(list(range(place, place + length)))
+        place += length
+    word = ir.IntegerType.get_signless(64)
+    attributes: dict[str, ir.Attribute] = {
+        "reassociation": ir.ArrayAttr.get(
+            [ir.ArrayAttr.get([ir.IntegerAttr.get(word, i) for i in group]) for group in groups]
+        ),
+        "static_output_shape": integers(static_entries(wide)),
+    }
+    operands = [value, *dynamic_dims(value, before)]
+    return create("tensor.expand_shape", operands, [tensor_with(wide, value.type)], attributes, before=before).results[
+        0
+    ]

@@ -33,6 +33,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-eliminate-empty-tensors": "hotdesk.passes.tensor.eliminate_empty:EliminateEmptyTensors",
     "hotdesk-fuse-elementwise": "hotdesk.passes.tensor.fuse_elementwise:FuseElementwise",
     "hotdesk-split-prepare": "hotdesk.passes.tensor.prepare:SplitPrepare",
+    "hotdesk-sum-in-blocks": "hotdesk.passes.tensor.block_sums:SumInBlocks",
     "hotdesk-rematerialize-cheap-ops": "hotdesk.passes.tensor.rematerialize:RematerializeCheapOps",
     "hotdesk-reorder-for-peak": "hotdesk.passes.tensor.reorder:ReorderForPeak",
     "hotdesk-split-rows": "hotdesk.passes.tensor.split_rows:SplitRows",

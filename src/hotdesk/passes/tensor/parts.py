@@ -13,8 +13,8 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import Axis, read_loops
 from hotdesk.analysis.order.spans import EqualParts, Span, SplitPart, equal_parts
 from hotdesk.analysis.order.splitting import Split, SplitOp
-from hotdesk.ir.building import create, dynamic_dims, index_constant, integers
-from hotdesk.ir.types import shape_of, static_entries, tensor_with
+from hotdesk.ir.building import create, dynamic_dims, extract_along, index_constant, integers, window
+from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import attributes_of, defining_op, int_array
 
 _PADDINGS = {"tensor.pad": ("static_low", "static_high")}
@@ -147,7 +147,7 @@ class _Making:
                 continue
             over, now = self.over[result], self.whole[result]
             kind = _part_type(result, axis.dim, self.part.made[result])
-            piece = _slice(now, kind, axis.dim, self._made_at(result), self.before)
+            piece = extract_along(now, kind, axis.dim, self._made_at(result), self.before)
             places = (
                 i for i, operand in enumerate(op.operation.operands) if operand == over or i == loops.inits[number]
             )
@@ -170,9 +170,9 @@ class _Making:
             if maker is not None and maker.name == "tensor.empty":
                 self._slices[key] = create("tensor.empty", list(maker.operands), [kind], before=self.before).results[0]
             elif here is None:
-                self._slices[key] = _slice(value, kind, dim, self._at(span[0], step), self.before)
+                self._slices[key] = extract_along(value, kind, dim, self._at(span[0], step), self.before)
             else:
-                self._slices[key] = _slice(self.made[value], kind, dim, span[0] - here[0], self.before)
+                self._slices[key] = extract_along(self.made[value], kind, dim, span[0] - here[0], self.before)
         return self._slices[key]
 
     def _made_at(self, value: ir.Value) -> int | ir.Value:
@@ -219,33 +219,12 @@ def _part_type(value: ir.Value, dim: int, span: Span) -> ir.RankedTensorType:
     return tensor_with(sizes, value.type)
 
 
-def _slice(
-    value: ir.Value, kind: ir.RankedTensorType, dim: int, first: int | ir.Value, before: ir.Operation
-) -> ir.Value:
-    offsets, dynamic = _offsets(first), dynamic_dims(value, before)
-    attributes = _window(shape_of(kind), dim, first, [1, len(offsets), len(dynamic), 0])
-    return create("tensor.extract_slice", [value, *offsets, *dynamic], [kind], attributes, before=before).results[0]
-
-
 def _insert(part: ir.Value, whole: ir.Value, dim: int, first: int | ir.Value, before: ir.Operation) -> ir.Value:
     offsets, dynamic = _offsets(first), dynamic_dims(part, before)
-    attributes = _window(shape_of(part.type), dim, first, [1, 1, len(offsets), len(dynamic), 0])
+    attributes = window(shape_of(part.type), dim, first, [1, 1, len(offsets), len(dynamic), 0])
     operands = [part, whole, *offsets, *dynamic]
     return create("tensor.insert_slice", operands, [whole.type], attributes, before=before).results[0]
 
 
 def _offsets(first: int | ir.Value) -> list[ir.Value]:
     return [] if isinstance(first, int) else [first]
-
-
-def _window(
-    sizes: Sequence[int | None], dim: int, first: int | ir.Value, segments: Sequence[int]
-) -> dict[str, ir.Attribute]:
-    offsets: list[int | None] = [0] * len(sizes)
-    offsets[dim] = first if isinstance(first, int) else None
-    return {
-        "static_offsets": integers(static_entries(offsets)),
-        "static_sizes": integers(static_entries(sizes)),
-        "static_strides": integers([1] * len(sizes)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get(list(segments)),
-    }

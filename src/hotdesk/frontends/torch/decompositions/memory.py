@@ -186,7 +186,11 @@ def _variance(x: Tensor, dim: list[int] | None, correction: float | None) -> tup
 
     No copy of `x` is in f64: its sum and the difference widen what they read.
     """
-    dims = list(dim) if dim and x.dim() else list(range(x.dim()))
+    dims = [each % x.dim() for each in dim] if dim and x.dim() else list(range(x.dim()))
+    if x.is_complex():
+        pairs = torch.view_as_real(x)
+        (a, real), (b, imaginary) = (_variance(pairs[..., part], dims, correction) for part in (0, 1))
+        return a + b, torch.complex(real, imaginary)
     count = math.prod(x.size(d) for d in dims)
     mean = torch.sum(x, dims, keepdim=True, dtype=torch.float64) / count
     centred = x - mean
@@ -203,17 +207,18 @@ def _without(x: Tensor, dim: list[int] | None, keepdim: bool, rank: int) -> Tens
 
 
 def _var(x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
-    return _without(_variance(x, dim, correction)[0].to(x.dtype), dim, keepdim, x.dim())
+    return _without(_variance(x, dim, correction)[0].to(x.dtype.to_real()), dim, keepdim, x.dim())
 
 
 def _std(x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
-    return _without(torch.sqrt(_variance(x, dim, correction)[0]).to(x.dtype), dim, keepdim, x.dim())
+    return _without(torch.sqrt(_variance(x, dim, correction)[0]).to(x.dtype.to_real()), dim, keepdim, x.dim())
 
 
 def _var_mean(
     x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False
 ) -> tuple[Tensor, Tensor]:
-    var, mean = (each.to(x.dtype) for each in _variance(x, dim, correction))
+    var, mean = _variance(x, dim, correction)
+    var, mean = var.to(x.dtype.to_real()), mean.to(x.dtype)
     return _without(var, dim, keepdim, x.dim()), _without(mean, dim, keepdim, x.dim())
 
 

@@ -11,6 +11,7 @@
 * NaN survives clamping, is what `argmax` finds, and differs from itself, as in PyTorch;
 * one divided by an integer is a float (torch-mlir's checks that it is not zero);
 * floor division goes by the remainder, as in PyTorch (torch-mlir divides integers as floats);
+* integers are divided by what is left of a number in their type (in torch-mlir by the number);
 * the rest of a division towards zero goes by the remainder, which is exact (torch-mlir subtracts a product that is rounded);
 * NaN comes last among sorted elements (torch-mlir's `kthvalue` gives infinity);
 * places behind the first -1 of a target with several labels do not count (in PyTorch's own decomposition they do);
@@ -85,7 +86,19 @@ def _rounded(number: float, dtype: torch.dtype) -> float:
         return torch.tensor(number, dtype=widest, device="cpu").to(dtype).item()
 
 
+def _cut_off(number: float, dtype: torch.dtype) -> float:
+    """A number as PyTorch gives it to kernels of integers. Raises OverflowError if it has too many bits, as PyTorch does."""
+    most = torch.iinfo(dtype).max
+    least = 0 if isinstance(number, float) and not dtype.is_signed else -most - 1
+    if not least <= int(number) <= most:
+        raise OverflowError(f"{number} is no number of type {dtype}")
+    return _rounded(int(number), dtype)
+
+
 def _threshold(x: Tensor, limit: float, value: float) -> Tensor:
+    if not x.dtype.is_floating_point:
+        limit, value = (_cut_off(each, x.dtype) for each in (limit, value))
+        return torch.where(x.to(torch.int64) <= limit, torch.full([], value, dtype=x.dtype), x)
     return torch.where(x.to(compute_dtype(x.dtype)) <= limit, value, x)
 
 
@@ -96,7 +109,8 @@ def _hardshrink(x: Tensor, limit: float = 0.5) -> Tensor:
 def _subtracted_from(x: Tensor, number: float, alpha: float = 1) -> Tensor:
     wide = torch.result_type(x, number)
     scaled = x.to(wide) if alpha == 1 else x.to(wide) * alpha
-    return torch.full([], number, dtype=wide) - scaled
+    is_integer = not wide.is_floating_point and not wide.is_complex
+    return torch.full([], _rounded(number, wide) if is_integer else number, dtype=wide) - scaled
 
 
 def _negative(x: Tensor) -> Tensor:
@@ -215,10 +229,33 @@ def _divide(x: Tensor | float, y: Tensor | float, *, rounding_mode: str | None =
 
 def _divide_integers(x: Tensor, y: Tensor | float) -> Tensor:
     """Without floats, which have too few digits for 64 bits."""
-    divisor = y.to(x.dtype) if isinstance(y, Tensor) else torch.full([], y, dtype=x.dtype)
+    divisor = y.to(x.dtype) if isinstance(y, Tensor) else torch.full([], _rounded(y, x.dtype), dtype=x.dtype)
     quotient = torch.div(x, divisor, rounding_mode="trunc")
     rest = x - quotient * divisor
     return torch.where((rest != 0) & ((rest < 0) != (divisor < 0)), quotient - 1, quotient)
+
+
+def _of_wrapped(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """An op on integers and a number that has more bits than they: what is left of it in their type, as in PyTorch."""
+
+    def wrapped(x: Tensor, number: Any, **kwargs: Any) -> Tensor:
+        dtype = x.dtype if isinstance(x, Tensor) else None
+        if dtype is None or dtype.is_floating_point or dtype.is_complex or dtype == torch.bool:
+            return NotImplemented
+        if not isinstance(number, int) or isinstance(number, bool) or _rounded(number, dtype) == number:
+            return NotImplemented
+        return op(x, _rounded(number, dtype), **kwargs)
+
+    return wrapped
+
+
+WRAPPED: dict[Any, Callable[..., Any]] = {
+    op: _of_wrapped(op)
+    for op in (
+        *(aten.remainder.Scalar, aten.fmod.Scalar, aten.floor_divide.default, aten.floor_divide.Scalar),
+        *(aten.div.Tensor_mode, aten.div.Scalar_mode),
+    )
+}
 
 
 def _remainder_of_number(number: float, y: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ torch-mlir's own is the base. In front of it stand, each with what it replaces a
 * `placed`: what reads or writes places that are known;
 * `special`, `bessel`, `polynomials`: special functions, in f64;
 * `widened`: bytes and half-precision floats, computed in a wider type;
-* `repairs`: what torch-mlir folds or lowers wrongly;
+* `repairs`: what torch-mlir folds or lowers wrongly; integers and numbers beyond their type in front of `widened`;
 * `memory`: what takes less memory another way;
 * `random`: what draws random numbers, in front of all others;
 * `lists`: ops on lists of tensors, as optimizers call them;
@@ -41,7 +41,7 @@ from hotdesk.frontends.torch.decompositions.placed import PLACED
 from hotdesk.frontends.torch.decompositions.polynomials import POLYNOMIALS
 from hotdesk.frontends.torch.decompositions.random import RANDOM
 from hotdesk.frontends.torch.decompositions.recurrent import RECURRENT
-from hotdesk.frontends.torch.decompositions.repairs import REPAIRS
+from hotdesk.frontends.torch.decompositions.repairs import REPAIRS, WRAPPED
 from hotdesk.frontends.torch.decompositions.scattered import SCATTERED
 from hotdesk.frontends.torch.decompositions.special import SPECIAL
 from hotdesk.frontends.torch.decompositions.widened import NARROW, PROMOTED, either
@@ -71,6 +71,7 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
         SPECIAL,
         BESSEL,
         POLYNOMIALS,
+        WRAPPED,
         NARROW,
         PROMOTED,
         REPAIRS,

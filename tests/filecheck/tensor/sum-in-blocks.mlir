@@ -1,0 +1,112 @@
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-sum-in-blocks | FileCheck %s
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-sum-in-blocks --print-decisions 2>&1 | FileCheck %s --check-prefix=DECIDED
+// DECIDED: decision: {{.*}}: summed-in-blocks
+
+// 24 blocks of 256 rows are added up, then the rows of that block.
+// CHECK-LABEL: func.func @sum(
+// CHECK-SAME:    [[X:%[a-z0-9]+]]: tensor<6144x4xf32>, [[O:%[a-z0-9]+]]: tensor<4xf32>
+// CHECK:         [[R:%.*]] = tensor.expand_shape [[X]] {{\[\[}}0, 1], [2]] output_shape [24, 256, 4]
+// CHECK:         [[Z:%.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<256x4xf32>)
+// CHECK:         [[P:%.*]] = linalg.generic {{.*}}["reduction", "parallel", "parallel"]} ins([[R]] : tensor<24x256x4xf32>) outs([[Z]] :
+// CHECK:         [[S:%.*]] = linalg.generic {{.*}}["reduction", "parallel"]} ins([[P]] : tensor<256x4xf32>) outs([[O]] :
+// CHECK:         return [[S]]
+func.func @sum(%x: tensor<6144x4xf32>, %o: tensor<4xf32>) -> tensor<4xf32> {
+  %s = linalg.generic {
+    indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]
+  } ins(%x : tensor<6144x4xf32>) outs(%o : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %b, %a : f32
+    linalg.yield %c : f32
+  } -> tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+
+// -----
+
+// What is left of 2053 rows, a prime, is added to the first of the block; the block comes behind what loops around the rows write.
+// CHECK-LABEL: func.func @products_in_the_middle(
+// CHECK-SAME:    [[X:%[a-z0-9]+]]: tensor<3x2053x2xf32>, [[W:%[a-z0-9]+]]: tensor<2053xf32>
+// CHECK-DAG:     [[XS:%.*]] = tensor.extract_slice [[X]][0, 0, 0] [3, 2052, 2]
+// CHECK-DAG:     [[XR:%.*]] = tensor.expand_shape [[XS]] {{.*}} output_shape [3, 12, 171, 2]
+// CHECK-DAG:     [[WS:%.*]] = tensor.extract_slice [[W]][0] [2052]
+// CHECK-DAG:     [[WR:%.*]] = tensor.expand_shape [[WS]] {{.*}} output_shape [12, 171]
+// CHECK:         [[P:%.*]] = linalg.generic {{.*}}["parallel", "reduction", "parallel", "parallel"]} ins([[XR]], [[WR]] : {{.*}} outs({{.*}} : tensor<3x171x2xf32>)
+// CHECK:         [[XE:%.*]] = tensor.extract_slice [[X]][0, 2052, 0] [3, 1, 2]
+// CHECK:         [[WE:%.*]] = tensor.extract_slice [[W]][2052] [1]
+// CHECK:         [[F:%.*]] = tensor.extract_slice [[P]][0, 0, 0] [3, 1, 2]
+// CHECK:         [[E:%.*]] = linalg.generic {{.*}}["parallel", "parallel", "parallel"]} ins([[XE]], [[WE]] : {{.*}} outs([[F]] :
+// CHECK:         [[Q:%.*]] = tensor.insert_slice [[E]] into [[P]][0, 0, 0] [3, 1, 2]
+// CHECK:         linalg.generic {{.*}}["parallel", "reduction", "parallel"]} ins([[Q]] :
+func.func @products_in_the_middle(%x: tensor<3x2053x2xf32>, %w: tensor<2053xf32>, %o: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  %s = linalg.generic {
+    indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d1)>, affine_map<(d0, d1, d2) -> (d0, d2)>],
+    iterator_types = ["parallel", "reduction", "parallel"]
+  } ins(%x, %w : tensor<3x2053x2xf32>, tensor<2053xf32>) outs(%o : tensor<3x2xf32>) {
+  ^bb0(%a: f32, %v: f32, %b: f32):
+    %c = arith.mulf %a, %v : f32
+    %d = arith.addf %c, %b : f32
+    linalg.yield %d : f32
+  } -> tensor<3x2xf32>
+  return %s : tensor<3x2xf32>
+}
+
+// -----
+
+// Rule 1: few rows, rows that nobody knows, integers, and sums along the last loop stay.
+// CHECK-LABEL: func.func @few(
+// CHECK-NOT:     expand_shape
+// CHECK:         return
+func.func @few(%x: tensor<2047x4xf32>, %y: tensor<4x6144xf32>, %i: tensor<6144x4xi32>, %o: tensor<4xf32>, %p: tensor<4xi32>)
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<4xi32>) {
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]
+  } ins(%x : tensor<2047x4xf32>) outs(%o : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %b, %a : f32
+    linalg.yield %c : f32
+  } -> tensor<4xf32>
+  %s = linalg.generic {
+    indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]
+  } ins(%y : tensor<4x6144xf32>) outs(%r : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %b, %a : f32
+    linalg.yield %c : f32
+  } -> tensor<4xf32>
+  %t = linalg.generic {
+    indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]
+  } ins(%i : tensor<6144x4xi32>) outs(%p : tensor<4xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %c = arith.addi %b, %a : i32
+    linalg.yield %c : i32
+  } -> tensor<4xi32>
+  return %r, %s, %t : tensor<4xf32>, tensor<4xf32>, tensor<4xi32>
+}
+
+// -----
+
+// Rule 2: what asks for the number of a loop, or does more with the sum, stays.
+// CHECK-LABEL: func.func @other_payloads(
+// CHECK-NOT:     expand_shape
+// CHECK:         return
+func.func @other_payloads(%x: tensor<6144x4xf32>, %o: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]
+  } ins(%x : tensor<6144x4xf32>) outs(%o : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %n = linalg.index 0 : index
+    %w = arith.index_cast %n : index to i32
+    %f = arith.sitofp %w : i32 to f32
+    %p = arith.mulf %a, %f : f32
+    %c = arith.addf %b, %p : f32
+    linalg.yield %c : f32
+  } -> tensor<4xf32>
+  %s = linalg.generic {
+    indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]
+  } ins(%x : tensor<6144x4xf32>) outs(%o : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %b, %a : f32
+    %d = arith.maximumf %c, %a : f32
+    linalg.yield %d : f32
+  } -> tensor<4xf32>
+  return %r, %s : tensor<4xf32>, tensor<4xf32>
+}

@@ -1,0 +1,51 @@
+"""Sums over many rows, made in blocks: as exact as PyTorch's, and the same however many threads there are."""
+
+# Lambdas are not annotated here.
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+import hotdesk
+from tests.e2e.checking import Call
+
+SUMS: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], tuple[int, ...]]] = {
+    "rows": (lambda x: x.sum(0), (1 << 20, 3)),
+    "one column": (lambda x: x.sum(0), (1 << 20, 1)),
+    "rows of a prime number": (lambda x: x.mean(0), (1048573, 2)),
+    "in the middle": (lambda x: x.sum(1), (2, 500_000, 2)),
+    "squares": (lambda x: (x * x).sum(0), (1 << 20, 3)),
+    "kept": (lambda x: x.sum(0, keepdim=True), (1 << 20, 3)),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_no_digits_are_lost(name: str) -> None:
+    function, shape = SUMS[name]
+    x = torch.full(shape, 0.1)  # row by row, sums of a million are off by a percent
+    found = hotdesk.compile(Call(function), (x,))(x)
+    exact = function(x.double())
+    assert ((found - exact).abs() / exact.abs()).max() < 3e-6
+
+
+def test_in_f64_and_with_what_is_left() -> None:
+    x = torch.randn(5003, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    assert torch.allclose(hotdesk.compile(Call(lambda x: x.sum(0)), (x,))(x), x.sum(0), rtol=1e-13)
+
+
+def test_threads_change_no_bit() -> None:
+    x = torch.randn(1 << 20, 4, generator=torch.Generator().manual_seed(0))
+    program = hotdesk.compile(Call(lambda x: x.sum(0)), (x,))
+    threads = hotdesk.get_num_threads()
+    try:
+        found: list[torch.Tensor] = []
+        for count in (1, 2):
+            hotdesk.set_num_threads(count)
+            found.append(program(x))
+    finally:
+        hotdesk.set_num_threads(threads)
+    assert torch.equal(*found)
