@@ -81,6 +81,7 @@ def test_the_log_keeps_the_ir_after_each_pass_in_order() -> None:
         "hotdesk-sink-concat",
         "hotdesk-decompose-concat-and-pad#2",
         "fuse",
+        "hotdesk-sum-in-blocks",
         "hotdesk-rematerialize-cheap-ops",
         "hotdesk-eliminate-empty-tensors",
         "hotdesk-combine-in-rows",
@@ -135,7 +136,8 @@ TEXT = (
     "hotdesk-guard-indices,hotdesk-guard-divisions,hotdesk-decompose-concat-and-pad{concat=false},canonicalize,cse,hotdesk-split-prepare,"
     "hotdesk-erase-dead,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
     "hotdesk-sink-concat,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
-    "hotdesk-decompose-concat-and-pad,hotdesk-erase-dead,hotdesk-rematerialize-cheap-ops,hotdesk-eliminate-empty-tensors,"
+    "hotdesk-decompose-concat-and-pad,hotdesk-erase-dead,hotdesk-sum-in-blocks,hotdesk-rematerialize-cheap-ops,"
+    "hotdesk-eliminate-empty-tensors,"
     "hotdesk-combine-in-rows,hotdesk-choose-destinations{reload-scalars=true results-in-donated=true},"
     "hotdesk-one-shot-bufferize{results-in-donated=true allow-return-allocs-from-loops=false reload-scalars=true},"
     "hotdesk-allocate-workspaces,hotdesk-buffer-deallocation{reload-scalars=true})"
