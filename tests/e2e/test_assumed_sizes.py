@@ -49,3 +49,19 @@ def test_strides_of_an_example_are_of_no_matter() -> None:
     with torch.no_grad():
         for given in (example, torch.randn(5, 3, 5, 2)):
             torch.testing.assert_close(program(given), model(given), rtol=1e-5, atol=1e-5)
+
+
+class _OfOneSize(torch.nn.Module):
+    """Normalizes dims whose sizes the model says; a mean divides by how many elements they have."""
+
+    def forward(self, x: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        return torch.native_layer_norm(x, [1, 2, 3], weight, None, 0.5)
+
+
+def test_sizes_that_turn_out_to_be_one() -> None:
+    example = (torch.randn(1, 2, 3), torch.randn(1, 2, 3))
+    program = hotdesk.compile(_OfOneSize(), example, dynamic_shapes=({0: AUTO, 1: AUTO, 2: AUTO},) * 2)
+    for found, expected in zip(program(*example), _OfOneSize()(*example), strict=True):
+        torch.testing.assert_close(found, expected)
+    with pytest.raises(ShapeError, match="dimension 1: expected 2, got 4"):
+        program(torch.randn(1, 4, 3), torch.randn(1, 4, 3))

@@ -96,6 +96,7 @@ def build_loop_kernel(
             mapping[value] = _seen(pointer, view, rest, point, groups, piece, cut and cut.dims.get(value))
         for value in reads.indices:
             mapping[value] = _as_type(next(rest), value.type, point)
+        mapping.update((value, _index(number, point)) for value, number in reads.known.items())
         mapping.update((value, next(rest)) for value in reads.passed)
         clone = _clone(op, mapping, point)
         if joined is not None:
@@ -118,12 +119,14 @@ class _KernelReads:
         memrefs: those that the op touches, those that scalars are loaded from included.
         indexed: the memrefs that are read at indices of their own, not where the loops are: in the region, or for scalars.
         indices: index values that follow from sizes; they come with the call.
+        known: index values that are computed and yet numbers, as that of a size which turned out to be one.
         passed: the scalars that the kernel does not compute: what it cannot, or all but constants.
     """
 
     memrefs: tuple[ir.Value, ...]
     indexed: frozenset[ir.Value]
     indices: tuple[ir.Value, ...]
+    known: dict[ir.Value, int]
     passed: tuple[ir.Value, ...]
 
 
@@ -132,6 +135,7 @@ def _reads(op: ir.Operation, sizes: ScalarSizes, computes: bool) -> _KernelReads
     waiting = [*op.operands, *captured]
     indexed = [value for value in captured if is_memref(value.type)]
     memrefs, indices, passed = (dict[ir.Value, None]() for _ in range(3))
+    known: dict[ir.Value, int] = {}
     seen = set[ir.Value]()
     for value in waiting:  # grows
         if value in seen:
@@ -141,14 +145,17 @@ def _reads(op: ir.Operation, sizes: ScalarSizes, computes: bool) -> _KernelReads
         if is_memref(value.type):
             memrefs[value] = None
         elif isinstance(value.type, ir.IndexType):
-            if not isinstance(_number_of(value, op, sizes), int):
+            number = _number_of(value, op, sizes)
+            if not isinstance(number, int):
                 indices[value] = None
+            elif producer is None or producer.name != "arith.constant":
+                known[value] = number
         elif producer is None or not _is_computed(producer, computes):
             passed[value] = None
         else:
             waiting.extend(producer.operands)
             indexed.extend(operand for operand in producer.operands if is_memref(operand.type))
-    return _KernelReads(tuple(memrefs), frozenset(indexed), tuple(indices), tuple(passed))
+    return _KernelReads(tuple(memrefs), frozenset(indexed), tuple(indices), known, tuple(passed))
 
 
 def _number_of(value: ir.Value, op: ir.Operation, sizes: ScalarSizes) -> Size:
