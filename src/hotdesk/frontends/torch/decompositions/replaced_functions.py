@@ -1,4 +1,5 @@
-"""Functions of PyTorch that are replaced while a model is exported: what it would trace of them holds for some sizes alone."""
+"""Functions of PyTorch that are replaced while a model is exported, which would trace of them what holds for some sizes or values
+alone."""
 
 from __future__ import annotations
 
@@ -6,10 +7,12 @@ from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
+from hotdesk.frontends.torch.decompositions.asserted import ASSERTED
 from hotdesk.frontends.torch.decompositions.counted import NAMED, SELECTIONS
 from hotdesk.frontends.torch.decompositions.recurrent import LAYERS
 
-_FUNCTIONS = {**LAYERS, **SELECTIONS, **NAMED}
+_NAMED = {**NAMED, **ASSERTED}
+_FUNCTIONS = {**LAYERS, **SELECTIONS, **_NAMED}
 
 
 class ReplacedFunctions(TorchFunctionMode):
@@ -18,5 +21,5 @@ class ReplacedFunctions(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         op = _FUNCTIONS.get(func)
         named: dict[str, Any] = kwargs or {}
-        made = NotImplemented if op is None or (named and func not in NAMED) else op(*args, **named)
+        made = NotImplemented if op is None or (named and func not in _NAMED) else op(*args, **named)
         return func(*args, **named) if made is NotImplemented else made
