@@ -18,6 +18,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import gcd
+from queue import SimpleQueue
+from threading import Event, Thread
+from time import sleep
 from typing import Any
 
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
@@ -83,12 +86,44 @@ def feasible(instance: Instance, capacity: int, effort: float, deadline: Deadlin
     solver.parameters.max_deterministic_time = effort
     if (left := deadline.left()) is not None:
         solver.parameters.max_time_in_seconds = left
-    status = solver.solve(model)
+    status = _solved(solver, model)
     spent = int(solver.response_proto.deterministic_time * NODES_PER_EFFORT)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         found = tuple(int(solver.value(offset)) * unit for offset in offsets)
         return Answer(found, exhausted=False, nodes=spent)
     return Answer(None, exhausted=status == cp_model.INFEASIBLE, nodes=spent)
+
+
+def _solved(solver: Any, model: Any) -> Any:
+    """What the solver says of a model; KeyboardInterrupt as soon as Ctrl-C is pressed.
+
+    It would handle the signal itself, end the search as if time were up, and leave Python without a handler. So it does not, and
+    works in a thread of its own: it is the main thread that sees signals.
+    """
+    solver.parameters.catch_sigint_signal = False
+    answers: SimpleQueue[Any] = SimpleQueue()
+    unwanted = Event()
+
+    def run() -> None:
+        try:
+            answers.put((None if unwanted.is_set() else solver.solve(model), None))
+        except BaseException as error:
+            answers.put((None, error))
+
+    thread = Thread(target=run, name="hotdesk-cp-sat")
+    try:
+        thread.start()
+        status, error = answers.get()
+    except BaseException:
+        unwanted.set()
+        while thread.ident is not None and answers.empty():  # a search that has not begun yet does not hear it
+            solver.stop_search()
+            sleep(0.01)
+        raise
+    thread.join()
+    if error is not None:
+        raise error
+    return status
 
 
 LARGEST = 4_000
@@ -279,7 +314,7 @@ class _BodiesModel:
         solver.parameters.max_deterministic_time = effort
         if (left := deadline.left()) is not None:
             solver.parameters.max_time_in_seconds = left
-        status = solver.solve(self._model)
+        status = _solved(solver, self._model)
         spent = solver.response_proto.deterministic_time
         if status not in (self._cp.OPTIMAL, self._cp.FEASIBLE):
             return _BodiesAnswer(None, status == self._cp.INFEASIBLE, spent)

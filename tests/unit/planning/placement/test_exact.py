@@ -1,6 +1,11 @@
 """The exact searches against trying every placement, and what they prove."""
 
+import os
 import random
+import signal
+import threading
+from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -150,3 +155,45 @@ def test_the_ladder_stops_at_its_budget_and_keeps_what_it_was_given() -> None:
     instance = build_instance(unreachable())
     given = ArenaLayout((0,) * len(instance), 10**6, "given")
     assert exact.improve(instance, given, budget=0) == given
+
+
+class Searching:
+    """A solver that searches until it is told to stop."""
+
+    def __init__(self) -> None:
+        self.parameters = SimpleNamespace(catch_sigint_signal=True)
+        self.stopped = threading.Event()
+
+    def solve(self, model: object) -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert self.stopped.wait(60)
+        return "stopped"
+
+    def stop_search(self) -> None:
+        self.stopped.set()
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Python's own handler, which what runs in the background has not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_ends_a_search() -> None:
+    solver = Searching()
+    with pytest.raises(KeyboardInterrupt):
+        cpsat._solved(solver, None)  # pyright: ignore[reportPrivateUsage]
+    assert solver.stopped.is_set()
+    assert not solver.parameters.catch_sigint_signal
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_the_solver_leaves_ctrl_c_to_python() -> None:
+    """Left to itself it takes Python's handler away: Ctrl-C ended the process then, whatever it did."""
+    pytest.importorskip("ortools")
+    assert cpsat.feasible(small(0), 100, effort=1.0).offsets is not None
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
