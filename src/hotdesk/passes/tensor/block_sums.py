@@ -14,7 +14,9 @@ Legal iff
 
 1. the op has one result, the sum of floats over a loop of at least 2048 known steps, and its last loop is parallel;
 2. its payload adds one value to what is there, and asks for no number of a loop;
-3. operands are read at numbers of loops and constants, at that loop's number in one dim at most.
+3. operands are read at numbers of loops and constants, at that loop's number in one dim at most;
+4. the block is a small part of an operand that has an element for each step of that loop and of those of the result, or it is
+   of known size and stays in the cache: products of tensors that are never there as a whole are added up as they are made.
 """
 
 from __future__ import annotations
@@ -68,7 +70,8 @@ def _tall_loop(op: ir.Operation) -> tuple[int, int] | None:
         return None
     steps = _steps(op)
     tall = [loop for loop, count in enumerate(steps) if not parallel[loop] and count is not None and count >= _LEAST]
-    return next(((loop, cast(int, steps[loop])) for loop in tall if _is_place_alone(op, loop)), None)
+    legal = (loop for loop in tall if _is_place_alone(op, loop) and _is_small(op, loop, cast(int, steps[loop])))
+    return next(((loop, cast(int, steps[loop])) for loop in legal), None)
 
 
 def _adds(op: ir.Operation) -> bool:
@@ -112,10 +115,23 @@ def _is_place_alone(op: ir.Operation, loop: int) -> bool:
     )
 
 
-def _block_rows(op: ir.Operation, rows: int) -> int:
-    """How many rows a block has: one that divides their number, if there is one of about that size."""
+def _is_small(op: ir.Operation, loop: int, rows: int) -> bool:
+    """Whether a block takes little memory, or little beside what is there already."""
+    *inputs, result = _maps(op)
+    wanted = {_place(expression) for expression in result.results} - {None} | {loop}
+    if any(wanted.issubset(map(_place, each.results)) for each in inputs):
+        return True
     shape = shape_of(op.results[0].type)
-    columns = prod(size for size in shape if size is not None)
+    return None not in shape and _block_rows(op, rows) * prod(cast("list[int]", shape)) <= _CACHED
+
+
+def _block_rows(op: ir.Operation, rows: int) -> int:
+    """How many rows a block has: one that divides their number, if there is one of about that size.
+
+    Where sizes are open, columns may be many: then it has no more rows than it takes to keep the digits.
+    """
+    shape = shape_of(op.results[0].type)
+    columns = _CACHED if None in shape else prod(cast("list[int]", shape))
     wide, cached = -(-_WIDE // max(columns, 1)), _CACHED // max(columns, 1)
     least = max(-(-rows // _MANY), min(-(-rows // _FEW), cached), min(rows // 8, wide), 2)
     return next((each for each in range(least, 2 * least) if rows % each == 0), least)

@@ -37,6 +37,27 @@ def test_in_f64_and_with_what_is_left() -> None:
     assert torch.allclose(hotdesk.compile(Call(lambda x: x.sum(0)), (x,))(x), x.sum(0), rtol=1e-13)
 
 
+def test_blocks_are_small_where_sizes_are_open() -> None:
+    x = torch.rand(8192, 640, generator=torch.Generator().manual_seed(0))
+    columns = torch.export.Dim("columns", min=2, max=4096)
+    program = hotdesk.compile(Call(lambda x: x.sum(0)), (x,), dynamic_shapes=(({1: columns},),))
+    assert torch.allclose(program(x), x.sum(0), rtol=1e-5)
+    assert program.memory(x).arena <= x.nbytes // 64
+
+
+def test_products_that_are_never_there_as_a_whole_take_no_block() -> None:
+    generator = torch.Generator().manual_seed(0)
+    a, b = torch.rand(64, 2048, generator=generator), torch.rand(2048, 256, generator=generator)
+    rows, columns = (torch.export.Dim(name, min=2, max=4096) for name in ("rows", "columns"))
+
+    def distances(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return (a[:, :, None] - b).abs().sum(1)
+
+    program = hotdesk.compile(Call(distances), (a, b), dynamic_shapes=(({0: rows}, {1: columns}),))
+    assert torch.allclose(program(a, b), distances(a, b), rtol=1e-4)
+    assert program.memory(a, b).arena == 0  # the sums are added up in the result
+
+
 def test_threads_change_no_bit() -> None:
     x = torch.randn(1 << 20, 4, generator=torch.Generator().manual_seed(0))
     program = hotdesk.compile(Call(lambda x: x.sum(0)), (x,))
