@@ -114,6 +114,24 @@ def test_a_model_that_returns_its_loss() -> None:
         torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-3)
 
 
+class Alone(nn.Module):
+    """A loss that is a parameter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor(1.5))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.weight
+
+
+def test_a_parameter_that_is_the_loss() -> None:
+    x = torch.zeros(1)
+    pair = Pair(Alone(), lambda p: SGD(p, lr=0.1), None, (x,))
+    for after in (1.4, 1.3):  # in eager PyTorch too the result is the parameter, as it is after the step
+        assert pair.both(x) == (pytest.approx(after), pytest.approx(after))
+
+
 def linear(*, depth: int = 1) -> nn.Module:
     return nn.Sequential(*(nn.Linear(32, 32, bias=False) for _ in range(depth)))
 

@@ -7,6 +7,7 @@ block takes the keys that it sees.
 
 # PyTorch is annotated in part only, and sizes may be symbolic, which the annotations do not show.
 # pyright: reportUnknownMemberType=false, reportIncompatibleMethodOverride=false, reportUnnecessaryIsInstance=false
+# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
@@ -111,7 +112,7 @@ class BlockedAttention(TorchFunctionMode):
     """While it is there, attention that is recorded for gradients has its gradient block by block.
 
     Left alone: attention of few queries, with a mask that has a gradient, with leading dims that differ other than by repeated
-    heads, and of sizes that are open.
+    heads, of sizes that are open, and within transforms such as `torch.vmap`, which know nothing of its gradient.
     """
 
     def __torch_function__(
@@ -141,9 +142,10 @@ def blocked_attention(
     sizes = [size for each in (query, key, value) for size in each.shape]
     alike = query.shape[:-2] == key.shape[:-2] == value.shape[:-2]
     is_fixed = all(isinstance(size, int) and size > 0 for size in sizes)
-    if not (alike and is_fixed and query.size(-2) > ROWS) or (
+    is_left = torch._C._are_functorch_transforms_active() or (
         attn_mask is not None and (attn_mask.requires_grad or is_causal)
-    ):
+    )
+    if is_left or not (alike and is_fixed and query.size(-2) > ROWS):
         return whole(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
     given = query.dtype
     wide = (each.to(compute_dtype(given)) for each in (query, key, value))

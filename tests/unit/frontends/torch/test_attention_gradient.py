@@ -106,6 +106,19 @@ def test_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         scaled_dot_product_attention(*heads(9, 7, 2, 4))
 
 
+def test_transforms_see_attention_as_a_whole() -> None:
+    query = torch.randn(3, 2, 10, 4, dtype=torch.float64, requires_grad=True)
+
+    def found() -> Tensor:
+        result = torch.vmap(lambda x: scaled_dot_product_attention(x, x, x))(query)
+        return torch.autograd.grad((result * torch.linspace(0, 1, 4)).sum(), query)[0]
+
+    with sdpa_kernel(SDPBackend.MATH):
+        expected = found()
+        with BlockedAttention():
+            torch.testing.assert_close(found(), expected)
+
+
 def test_no_values_of_queries_by_keys_are_left_to_the_gradient() -> None:
     """Those of the forward pass go into one kernel; the backward pass has blocks of four rows."""
 
