@@ -143,6 +143,18 @@ def test_integers_are_divided_by_what_is_left_of_a_number_in_their_type(dtype: t
         assert torch.equal(found, expected)
 
 
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int32])
+def test_divisions_that_are_not_rounded_are_of_floats(dtype: torch.dtype) -> None:
+    x = torch.tensor([0, 1, 2, 44, 100, 127]).to(dtype)
+
+    def model(x: Tensor) -> list[Tensor]:
+        return [torch.div(x, y, rounding_mode=None) for y in (3, 300, 2**40, x + 1)]
+
+    for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
+        assert found.dtype == expected.dtype
+        assert torch.allclose(found, expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int64])
 def test_thresholds_of_integers_are_integers(dtype: torch.dtype) -> None:
     x = torch.tensor([0, 1, 2, 44, 100, 127]).to(dtype) - 3

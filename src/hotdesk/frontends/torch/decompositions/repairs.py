@@ -236,9 +236,14 @@ def _divide_integers(x: Tensor, y: Tensor | float) -> Tensor:
 
 
 def _of_wrapped(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """An op on integers and a number that has more bits than they: what is left of it in their type, as in PyTorch."""
+    """An op on integers and a number that has more bits than they: what is left of it in their type, as in PyTorch.
 
-    def wrapped(x: Tensor, number: Any, **kwargs: Any) -> Tensor:
+    A division that is not rounded is one of floats, whatever it divides.
+    """
+
+    def wrapped(x: Any, number: Any, **kwargs: Any) -> Tensor:
+        if kwargs.get("rounding_mode", "") is None:  # no division of integers
+            return aten.div.Tensor(x, number)
         dtype = x.dtype if isinstance(x, Tensor) else None
         if dtype is None or dtype.is_floating_point or dtype.is_complex or dtype == torch.bool:
             return NotImplemented
