@@ -140,6 +140,8 @@ def test_grouped_queries_without_repeated_keys() -> None:
         lambda q, k, v: Attention()(q, *(x[:, :, None].expand(2, 2, 3, 50, 8).reshape(2, 6, 50, 8) for x in (k, v)))
     )
     assert same(hand, args).memory(*args).arena == 0
+    query, key, value = args
+    same(Attention(is_causal=True, enable_gqa=True), (query, key, value[:, :1]))
 
 
 def test_scale_and_softcap() -> None:

@@ -136,9 +136,8 @@ def blocked_attention(
 ) -> Tensor:
     """`scaled_dot_product_attention`, with a gradient block by block where that can be."""
     whole = torch.nn.functional.scaled_dot_product_attention
-    if enable_gqa and query.dim() > 2 and key.size(-3) != query.size(-3) and key.size(-3):
-        groups = query.size(-3) // key.size(-3)
-        key, value = key.repeat_interleave(groups, -3), value.repeat_interleave(groups, -3)
+    if enable_gqa and query.dim() > 2 and key.size(-3) and value.size(-3):
+        key, value = (each.repeat_interleave(query.size(-3) // each.size(-3), -3) for each in (key, value))
     sizes = [size for each in (query, key, value) for size in each.shape]
     alike = query.shape[:-2] == key.shape[:-2] == value.shape[:-2]
     is_fixed = all(isinstance(size, int) and size > 0 for size in sizes)

@@ -77,6 +77,7 @@ def test_scale_and_leading_dims() -> None:
 def test_repeated_heads() -> None:
     query, key, value = heads(9, 7, 2, 4)
     both((query, key[:, :2], value[:, :2]), enable_gqa=True)
+    both((query, key[:, :2], value[:, :1]), enable_gqa=True)
 
 
 @pytest.mark.parametrize("causal", [False, True])

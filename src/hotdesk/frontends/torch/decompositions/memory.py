@@ -113,9 +113,7 @@ def attention(
     if compute_dtype(given) != given and not (isinstance(queries, int) and queries <= MOST_ROWS):
         query, key, value = (each.to(compute_dtype(given)) for each in (query, key, value))
     if enable_gqa:
-        groups = query.size(-3) // key.size(-3)
-        key = key.repeat_interleave(groups, -3)
-        value = value.repeat_interleave(groups, -3)
+        key, value = (each.repeat_interleave(query.size(-3) // each.size(-3), -3) for each in (key, value))
     factor = scale if scale is not None else attention_scale(query)
     weights = attention_weights(query * factor, key, attn_mask, 0 if is_causal else None)
     return torch.matmul(weights, value).to(given)
