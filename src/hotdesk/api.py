@@ -404,7 +404,7 @@ def _to_memrefs(captured: Captured, log: Log, options: Options) -> None:
         changes.append(LowerPeak(captured.constraints, captured.names))
     if budget is not None:
         changes.append(WithinBudget(budget, captured.constraints, captured.names, recompute=options.recompute))
-    optimize_tensors(captured.module, log, changes, winograd=options.winograd)
+    optimize_tensors(captured.module, log, changes, winograd=options.winograd, budget=budget)
     bufferize(captured.module, log)
 
 

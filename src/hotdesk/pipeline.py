@@ -192,14 +192,26 @@ def optimize_tensors(
     changes: Sequence[Callable[[ir.Module, Log], None]] = (),
     *,
     winograd: bool = True,
+    budget: int | None = None,
 ) -> None:
     """The passes on values; `changes` to the order or number of operations go in front of `COMBINED`.
 
-    `winograd` says whether convolutions may be computed by Winograd's filtering.
+    `winograd` says whether convolutions may be computed by Winograd's filtering. Within a budget, in bytes, blocks of sums take a
+    small part of it: nothing takes them back.
     """
-    first, *others = TENSORS
-    normalize = (replace(one, winograd=winograd) if isinstance(one, NormalizeNamedOps) else one for one in first.passes)
-    _run((replace(first, passes=tuple(normalize)), *others), module, log, changes)
+
+    def set_up(one: Pass) -> Pass:
+        if isinstance(one, NormalizeNamedOps):
+            return replace(one, winograd=winograd)
+        if isinstance(one, SumInBlocks) and budget is not None:
+            return replace(one, max_block_in_bytes=budget // _BLOCKS_IN_BUDGET)
+        return one
+
+    _run([replace(stage, passes=tuple(map(set_up, stage.passes))) for stage in TENSORS], module, log, changes)
+
+
+_BLOCKS_IN_BUDGET = 64
+"""How many blocks of sums a budget would have room for, at least."""
 
 
 def bufferize(module: ir.Module, log: Log) -> None:

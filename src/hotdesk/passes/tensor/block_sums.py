@@ -16,7 +16,8 @@ Legal iff
 2. its payload adds one value to what is there, and asks for no number of a loop;
 3. operands are read at numbers of loops and constants, at that loop's number in one dim at most;
 4. the block is a small part of an operand that has an element for each step of that loop and of those of the result, or it is
-   of known size and stays in the cache: products of tensors that are never there as a whole are added up as they are made.
+   of known size and stays in the cache: products of tensors that are never there as a whole are added up as they are made;
+5. the block has no more than `max_block_in_bytes`, where that is given.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, dynamic_dims, expand_dim, extract_along, fill, window
 from hotdesk.ir.locations import origin
-from hotdesk.ir.types import shape_of, tensor_with
+from hotdesk.ir.types import element_bytes, element_of, shape_of, tensor_with
 from hotdesk.ir.walking import nested_ops, parallel_loops, segment_sizes
 from hotdesk.passes.base import FunctionPass
 
@@ -47,20 +48,31 @@ _CACHED = 1 << 15
 
 @dataclass(frozen=True, slots=True)
 class SumInBlocks(FunctionPass):
-    """Sums over many rows become sums of blocks of rows (see the module docstring)."""
+    """Sums over many rows become sums of blocks of rows (see the module docstring).
+
+    Options:
+        max_block_in_bytes: the most that a block takes, where its size is known; -1 for any.
+    """
 
     name: ClassVar[str] = "hotdesk-sum-in-blocks"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.SUMMED_IN_BLOCKS,)
+
+    max_block_in_bytes: int = -1
 
     def run_on(self, function: ir.Operation) -> Iterator[Decision]:
         waiting = [op for op in nested_ops(function) if op.name == "linalg.generic"]
         while waiting:
             op = waiting.pop()
             loop = _tall_loop(op)
-            if loop is not None:
+            if loop is not None and not self._is_too_large(op, loop[1]):
                 at = Source(op.name, *origin(op.location))
                 waiting.append(_summed_in_blocks(op, *loop))
                 yield Decision("sum", Outcome.FOLDED, Reason.SUMMED_IN_BLOCKS, (at,), 0)
+
+    def _is_too_large(self, op: ir.Operation, rows: int) -> bool:
+        kind = op.results[0].type
+        row = element_bytes(element_of(kind)) * prod(size for size in shape_of(kind) if size is not None)
+        return 0 <= self.max_block_in_bytes < _block_rows(op, rows) * row
 
 
 def _tall_loop(op: ir.Operation) -> tuple[int, int] | None:

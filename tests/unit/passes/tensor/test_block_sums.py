@@ -70,3 +70,11 @@ def test_threads_change_no_bit() -> None:
     finally:
         hotdesk.set_num_threads(threads)
     assert torch.equal(*found)
+
+
+def test_a_budget_has_no_room_for_large_blocks() -> None:
+    x = torch.full((1_000_000, 4), 0.1)
+    assert hotdesk.compile(Call(lambda x: x.sum(0)), (x,)).memory(x).arena > 4096
+    program = hotdesk.compile(Call(lambda x: x.sum(0)), (x,), budget="4 KiB")
+    assert program.memory(x).peak <= 4096
+    torch.testing.assert_close(program(x), x.sum(0), rtol=1e-2, atol=0.0)  # row by row, digits are lost
