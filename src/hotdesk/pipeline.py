@@ -177,6 +177,10 @@ class Lowered:
     kernels: int
 
 
+_BLOCKS_IN_BUDGET = 64
+"""How many blocks of sums a budget has room for, at least."""
+
+
 def run_pass(one: Pass, module: ir.Module, log: Log) -> tuple[Decision, ...]:
     """Has a pass change a module, and returns what it decided; of clean-up the IR is not kept."""
     decisions = one.apply(module)
@@ -208,10 +212,6 @@ def optimize_tensors(
         return one
 
     _run([replace(stage, passes=tuple(map(set_up, stage.passes))) for stage in TENSORS], module, log, changes)
-
-
-_BLOCKS_IN_BUDGET = 64
-"""How many blocks of sums a budget would have room for, at least."""
 
 
 def bufferize(module: ir.Module, log: Log) -> None:

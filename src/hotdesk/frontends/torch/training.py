@@ -164,7 +164,7 @@ def trace_step(
 
 
 def _name_lines_of_gradients(total: Tensor) -> None:
-    """What is traced while the backward pass runs an op has the stack of the forward op, where anomaly detection has kept it."""
+    """Gives ops of the backward pass the stacks of their forward ops, which anomaly detection has kept."""
     left: list[Any] = [] if total.grad_fn is None else [total.grad_fn]  # None: a parameter is the loss
     seen = {*left}
     while left:

@@ -51,7 +51,7 @@ class SumInBlocks(FunctionPass):
     """Sums over many rows become sums of blocks of rows (see the module docstring).
 
     Options:
-        max_block_in_bytes: the most that a block takes, where its size is known; -1 for any.
+        max_block_in_bytes: the most that a block takes, sizes that are open counted as 1; -1 for any.
     """
 
     name: ClassVar[str] = "hotdesk-sum-in-blocks"

@@ -18,11 +18,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import gcd
-from queue import SimpleQueue
-from threading import Event, Thread
-from time import sleep
 from typing import Any
 
+from hotdesk.interruptible import interruptible
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.placement.instance import Answer, Instance, common_unit
 from hotdesk.planning.placement.tied import BodyPlacement, BodyProblem
@@ -97,33 +95,10 @@ def feasible(instance: Instance, capacity: int, effort: float, deadline: Deadlin
 def _solved(solver: Any, model: Any) -> Any:
     """What the solver says of a model; KeyboardInterrupt as soon as Ctrl-C is pressed.
 
-    It would handle the signal itself, end the search as if time were up, and leave Python without a handler. So it does not, and
-    works in a thread of its own: it is the main thread that sees signals.
+    OR-Tools' own handler of the signal ends the search as if time were up, and leaves Python without a handler.
     """
     solver.parameters.catch_sigint_signal = False
-    answers: SimpleQueue[Any] = SimpleQueue()
-    unwanted = Event()
-
-    def run() -> None:
-        try:
-            answers.put((None if unwanted.is_set() else solver.solve(model), None))
-        except BaseException as error:
-            answers.put((None, error))
-
-    thread = Thread(target=run, name="hotdesk-cp-sat")
-    try:
-        thread.start()
-        status, error = answers.get()
-    except BaseException:
-        unwanted.set()
-        while thread.ident is not None and answers.empty():  # a search that has not begun yet does not hear it
-            solver.stop_search()
-            sleep(0.01)
-        raise
-    thread.join()
-    if error is not None:
-        raise error
-    return status
+    return interruptible(lambda: solver.solve(model), "hotdesk-cp-sat", solver.stop_search)
 
 
 LARGEST = 4_000

@@ -6,67 +6,15 @@ kept on disk (`cache.py`), so that the next process that wants the same code nee
 
 from __future__ import annotations
 
-import atexit
 import ctypes
-import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from queue import SimpleQueue
-from typing import Any, TypeVar
 
 from hotdesk._bindings import ExecutionEngine, ir, make_engine, object_file, packed_entry
 from hotdesk.errors import LoweringError
+from hotdesk.interruptible import interruptible
 from hotdesk.ir.linking import defined_names
 from hotdesk.runtime.cache import Cache, key_of, the_cache
 from hotdesk.runtime.code.objects import ObjectCode, ObjectError, c_function, is_loadable
-
-T = TypeVar("T")
-
-
-def interruptible(work: Callable[[], T]) -> T:
-    """What `work` returns or raises; KeyboardInterrupt as soon as Ctrl-C is pressed.
-
-    The work runs in a thread of its own, for it is the main thread that sees signals, and releases Python's lock while it lasts.
-    Work that was interrupted goes on behind the back of the program, which can do something else; what comes of it is dropped.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return work()
-    answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
-
-    def run() -> None:
-        try:
-            answers.put((True, work()))
-        except BaseException as error:
-            answers.put((False, error))
-
-    thread = threading.Thread(target=run, name="hotdesk-llvm", daemon=True)
-    thread.start()
-    try:
-        is_done, answer = answers.get()
-    except BaseException:
-        _abandoned.append(thread)
-        raise
-    thread.join()
-    if is_done:
-        return answer
-    raise answer
-
-
-_abandoned: list[threading.Thread] = []
-
-
-def _end() -> None:
-    """LLVM must not lose its global state while it works, so the process waits for what goes on.
-
-    One that Ctrl-C ends does not: Python ends it by the signal, and nothing is destroyed.
-    """
-    is_ended_by_interrupt = getattr(sys, "last_type", None) is KeyboardInterrupt and not hasattr(sys, "ps1")
-    while _abandoned and not is_ended_by_interrupt:
-        _abandoned.pop().join()
-
-
-atexit.register(_end)
-
 
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _PACKED = (
@@ -149,7 +97,7 @@ def code_file(
         if data is not None:
             return data
     made = module() if callable(module) else module
-    _, data = interruptible(lambda: _compiled(made, functions or {}, level))
+    _, data = interruptible(lambda: _compiled(made, functions or {}, level), "hotdesk-llvm")
     if data is None:
         raise LoweringError("machine code as a file", expected="Linux on x86-64, with /proc", got="another system")
     return data
@@ -173,7 +121,7 @@ def _code(
             if found is not None:
                 return found, None, key
     made = module() if callable(module) else module
-    engine, data = interruptible(lambda: _compiled(made, functions, level))
+    engine, data = interruptible(lambda: _compiled(made, functions, level), "hotdesk-llvm")
     if data is None:
         return None, engine, None
     try:
