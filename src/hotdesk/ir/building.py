@@ -61,10 +61,8 @@ def constant(value: int, kind: ir.Type, before: ir.Operation) -> ir.Value:
 
 def compared(how: str, a: ir.Value, b: ir.Value, before: ir.Operation) -> ir.Value:
     """Whether an integer is as another one; `how` as `arith.cmpi` has it in its text, such as `ult`."""
-    bit, predicate = (
-        ir.IntegerType.get_signless(1),
-        ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _HOW.index(how)),
-    )
+    bit, word = ir.IntegerType.get_signless(1), ir.IntegerType.get_signless(64)
+    predicate = ir.IntegerAttr.get(word, _HOW.index(how))
     return create("arith.cmpi", [a, b], [bit], {"predicate": predicate}, before=before).results[0]
 
 
@@ -195,7 +193,5 @@ def expand_dim(value: ir.Value, position: int, sizes: Sequence[int], before: ir.
         ),
         "static_output_shape": integers(static_entries(wide)),
     }
-    operands = [value, *dynamic_dims(value, before)]
-    return create("tensor.expand_shape", operands, [tensor_with(wide, value.type)], attributes, before=before).results[
-        0
-    ]
+    operands, kind = [value, *dynamic_dims(value, before)], tensor_with(wide, value.type)
+    return create("tensor.expand_shape", operands, [kind], attributes, before=before).results[0]

@@ -34,7 +34,7 @@ def _gaussian_nll_loss(
     differing = [own for own, size in zip(variances.shape, input.shape, strict=False) if own != size]
     if variances.dim() != input.dim() or (differing and (len(differing) > 1 or differing[0] != 1)):
         return NotImplemented  # which says what sizes are expected
-    _demand(var >= 0, "a variance is negative")
+    _demand(~(var < 0), "a variance is negative")  # one that is nan is none
     least = variances.clamp_min(eps)
     loss = 0.5 * (torch.log(least) + (input - target) ** 2 / least)
     if full:

@@ -107,6 +107,7 @@ def attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
+    """`scaled_dot_product_attention` as products and a softmax; NotImplemented with dropout."""
     if dropout_p:
         return NotImplemented
     given, queries = query.dtype, query.size(-2)
@@ -129,7 +130,7 @@ def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None, first: in
     """How much each key counts for each query, by scaled queries.
 
     Args:
-        mask: of bools, or a summand; it is cut to these queries and keys.
+        mask: of bools, or a summand of the scores, whose shape it has or is broadcast to.
         first: of causal attention the number of the first query; it sees keys up to that number.
     """
     scores = torch.matmul(query, key.transpose(-2, -1))

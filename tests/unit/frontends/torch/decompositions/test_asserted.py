@@ -31,6 +31,12 @@ def test_variances_that_are_a_tensor(shape: tuple[int, ...], settings: dict[str,
         program(*example[:2], -example[2])
 
 
+def test_a_variance_that_is_no_number() -> None:
+    example = (torch.randn(3), torch.randn(3), torch.tensor([0.5, float("nan"), 2.0]))
+    model = Loss(reduction="none")
+    torch.testing.assert_close(hotdesk.compile(model, example)(*example), model(*example), equal_nan=True)
+
+
 def test_variances_of_a_size_that_does_not_go() -> None:
     example = (torch.randn(4, 3), torch.randn(4, 3), torch.rand(2, 3))
     with pytest.raises(ValueError, match="var is of incorrect size"):
