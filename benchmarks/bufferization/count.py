@@ -19,10 +19,10 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.ir.sizes import product
 from hotdesk.ir.types import element_bytes, element_of
 from hotdesk.ir.walking import defined_functions, int_array, segment_sizes
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.expressions import product
 
 ALLOCATIONS = ("memref.alloc", "memref.alloca", "bufferization.clone")
 

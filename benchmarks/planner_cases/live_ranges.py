@@ -58,8 +58,8 @@ class _LoweredError(Exception):
 
 def _lowered_problem(spec: Any, fused: bool) -> Problem:
     from hotdesk import api
-    from hotdesk.runtime.plans.evaluating import Evaluator
     from hotdesk.runtime.plans.problems import problem_of
+    from hotdesk.sizes.expressions import Evaluator
 
     lowered: list[Any] = []
 

@@ -432,7 +432,7 @@ def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int
     """Says of each argument what it is and which symbolic sizes it has."""
     from hotdesk.frontends.captured import Weight
     from hotdesk.ir.types import shape_of
-    from hotdesk.ir.written_sizes import written
+    from hotdesk.sizes.size import spelled
 
     state = {argument: len(captured.results) + place for place, argument in enumerate(captured.state)}
 
@@ -446,7 +446,7 @@ def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int
             kind=_kind(argument, number in model_state),
             donated=spec.donated or number in state,
             state=state.get(number),
-            shape=[written(dim) for dim in spec.shape] if is_open else None,
+            shape=[spelled(dim) for dim in spec.shape] if is_open else None,
         )
 
     set_signature(main, signature(main).stating(stating))

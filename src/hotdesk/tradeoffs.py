@@ -14,7 +14,6 @@ from hotdesk.api import Options, captured, ways
 from hotdesk.beside import OTHERS, Other, other, require_others
 from hotdesk.donation import Donate, donating
 from hotdesk.errors import OptionError
-from hotdesk.explain import symbols_of
 from hotdesk.frontends.mlir.reading import is_given
 from hotdesk.frontends.onnx.reading import is_onnx
 from hotdesk.planning.problem.numbers import parse_bytes
@@ -25,6 +24,7 @@ from hotdesk.runtime.interface import TensorSpec
 from hotdesk.runtime.sources import sources_forgotten
 from hotdesk.runtime.timing import CallTime, in_turns
 from hotdesk.search.tradeoff import Sweep, Way
+from hotdesk.sizes.size import symbols_of
 from hotdesk.whole_imports import whole_imports
 
 if TYPE_CHECKING:

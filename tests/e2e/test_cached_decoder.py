@@ -9,7 +9,8 @@ from torch import nn
 import hotdesk
 from examples.models.cached import CachedDecoder
 from hotdesk.errors import OptionError
-from hotdesk.explain import Outcome, evaluate
+from hotdesk.explain import Outcome
+from hotdesk.sizes.size import evaluate
 from tests.e2e.checking import random
 
 PROMPT = 8

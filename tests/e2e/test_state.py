@@ -24,7 +24,8 @@ from hotdesk.errors import (
     ShapeError,
     UnsupportedMutationError,
 )
-from hotdesk.explain import Outcome, Reason, evaluate
+from hotdesk.explain import Outcome, Reason
+from hotdesk.sizes.size import evaluate
 from tests.e2e.checking import random
 
 

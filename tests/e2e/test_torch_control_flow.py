@@ -20,7 +20,8 @@ from torch.export import Dim
 
 import hotdesk
 from hotdesk.errors import ExecutionError, ExportError, HotdeskError, UnsupportedOpError
-from hotdesk.explain import Outcome, evaluate
+from hotdesk.explain import Outcome
+from hotdesk.sizes.size import evaluate
 from tests.e2e.checking import check_memory, close, integers, random
 from tests.e2e.refusing import line_of, well_formed
 

@@ -9,8 +9,8 @@ import sympy
 
 from hotdesk.artifacts.records import Ref
 from hotdesk.errors import NotSavableError
-from hotdesk.explain import spelled
-from hotdesk.ir.sizes import Quotient, divided, with_quotients
+from hotdesk.sizes.expressions import Quotient, divided, with_quotients
+from hotdesk.sizes.size import spelled
 
 _algebra: Any = sympy
 _OPERATIONS: Mapping[Any, str] = {

@@ -18,6 +18,7 @@ from hotdesk.errors import ArgumentCountError, ArgumentTypeError, DtypeError, Sh
 from hotdesk.explain import Source
 from hotdesk.ir.argument_sizes import argument_name, declared_bounds, dim_name, is_derived
 from hotdesk.ir.locations import python_line
+from hotdesk.sizes.size import Bounds, evaluate, symbols_of
 
 _DEFAULT_SIZE = 4
 
@@ -48,11 +49,7 @@ class _Sizes:
         stated = parameter.stated[dim]
         if isinstance(stated, int):
             return stated
-        names = {str(symbol) for symbol in stated.free_symbols}
-        if not names <= self._known.keys():
-            return None
-        values = {sympy.Symbol(name): self._known[name] for name in names}
-        return int(cast(Any, stated).subs(values))
+        return evaluate(stated, self._known) if self._known.keys() >= {*symbols_of(stated)} else None
 
 
 def drawn(function: ir.Operation, found: Sequence[Parameter], sizes: Sequence[int], seed: int) -> list[Any]:
@@ -97,9 +94,7 @@ def _depends(parameter: Parameter) -> bool:
     )
 
 
-def _chosen(
-    parameter: Parameter, known: _Sizes, rest: Iterator[int], bounds: Mapping[str, tuple[int, int | None]]
-) -> tuple[int, ...]:
+def _chosen(parameter: Parameter, known: _Sizes, rest: Iterator[int], bounds: Bounds) -> tuple[int, ...]:
     shape: list[int] = []
     for i in range(len(parameter.shape)):
         size = known.find(parameter, i)

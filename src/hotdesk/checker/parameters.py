@@ -11,9 +11,9 @@ from hotdesk.errors import LoweringError
 from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, signature
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import symbol_name
+from hotdesk.sizes.size import Size
 
 
 @dataclass(frozen=True, slots=True)

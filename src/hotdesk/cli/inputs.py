@@ -16,10 +16,10 @@ from hotdesk.cli.exits import UsageError, usage
 from hotdesk.cli.models import FORMS, read_model, states_its_types
 from hotdesk.cli.progress import shown_progress
 from hotdesk.errors import OptionError
-from hotdesk.explain import evaluate, symbols_of
 from hotdesk.runtime.arguments.tensors import empty
 from hotdesk.runtime.interface import TensorSpec
 from hotdesk.runtime.program import Program
+from hotdesk.sizes.size import evaluate, symbols_of
 
 _DERIVED = re.compile(r"dim (\d+) of %(\w+)")
 

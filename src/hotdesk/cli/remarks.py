@@ -15,8 +15,8 @@ from hotdesk.errors import HotdeskError
 from hotdesk.explain import Decision, Source
 from hotdesk.explain.remarks import Remark, RemarkFilter, as_line, as_yaml, failure_of, remark_of
 from hotdesk.ir.walking import symbol_name
-from hotdesk.ir.written_sizes import renamed
 from hotdesk.passes.manual import failed_condition
+from hotdesk.sizes.writing import renamed
 
 _VALUE = re.compile(r"(?:argument \d+|`[^`]*`) \(-:(\d+):(\d+)\)")
 

@@ -4,7 +4,7 @@ Read first `decision.py` and `reason.py`; `remarks.py` and `answers.py` write de
 and `remedies.py`.
 """
 
-from hotdesk.explain.decision import Decision, Outcome, Source, evaluate, represented, spelled, symbols_of
+from hotdesk.explain.decision import Decision, Outcome, Source, represented
 from hotdesk.explain.reason import Reason
 
-__all__ = ["Decision", "Outcome", "Reason", "Source", "evaluate", "represented", "spelled", "symbols_of"]
+__all__ = ["Decision", "Outcome", "Reason", "Source", "represented"]

@@ -8,14 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any
 
 from hotdesk.explain.reason import Reason
-
-if TYPE_CHECKING:
-    import sympy
-
-Bytes: TypeAlias = "int | sympy.Expr"
+from hotdesk.sizes.size import Size, evaluate, is_opaque, spelled
 
 
 class Outcome(str, Enum):
@@ -75,7 +71,7 @@ class Decision:
     outcome: Outcome
     reason: Reason
     because: tuple[Source, ...] = ()
-    bytes: Bytes = 0
+    bytes: Size = 0
     read: Source | None = None
     write: Source | None = None
     definition: Source | None = None
@@ -95,8 +91,6 @@ class Decision:
 
         Raises KeyError if a symbol of `bytes` has no value.
         """
-        from hotdesk.ir.sizes import is_opaque
-
         if not isinstance(self.bytes, int) and is_opaque(self.bytes):
             return replace(self, bytes=0)
         return replace(self, bytes=evaluate(self.bytes, symbols))
@@ -106,29 +100,3 @@ def represented(record: Any, **texts: str) -> str:
     """The `repr` of a record some of whose fields, sizes, have other texts than SymPy's."""
     values = {each.name: repr(getattr(record, each.name)) for each in fields(record)} | texts
     return f"{type(record).__name__}({', '.join(f'{name}={value}' for name, value in values.items())})"
-
-
-def spelled(size: int | sympy.Basic) -> str:
-    """A size, or a relation of sizes, as users read it."""
-    text = size if isinstance(size, int) else getattr(size, "text", None)
-    if text is not None:
-        return str(text)
-    from hotdesk.ir.written_sizes import written  # SymPy, which is here already where sizes are its expressions
-
-    return written(cast("sympy.Expr", size))
-
-
-def evaluate(size: int | sympy.Expr, symbols: Mapping[str, int]) -> int:
-    """The value of `size` once each of its symbols, known by name, has its value. Raises KeyError if one has none."""
-    if isinstance(size, int):
-        return size
-    free = cast("set[sympy.Symbol]", size.free_symbols)  # pyright: ignore[reportUnknownMemberType]
-    return int(size.subs([(symbol, symbols[symbol.name]) for symbol in free]))
-
-
-def symbols_of(size: int | sympy.Expr) -> tuple[str, ...]:
-    """The names of the symbols in a size, sorted."""
-    if isinstance(size, int):
-        return ()
-    free = cast("set[sympy.Symbol]", size.free_symbols)  # pyright: ignore[reportUnknownMemberType]
-    return tuple(sorted(symbol.name for symbol in free))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hotdesk._bindings import ir
 from hotdesk.runtime.code.foreign import ForeignCall
 from hotdesk.runtime.interface import Calling, TensorSpec
+from hotdesk.sizes.size import Bounds
 
 if TYPE_CHECKING:
     from hotdesk.runtime.arguments.tensors import Kind
@@ -46,7 +47,7 @@ class Captured:
     module: ir.Module
     arguments: tuple[Weight | TensorSpec, ...]
     results: tuple[TensorSpec, ...]
-    constraints: Mapping[str, tuple[int, int | None]]
+    constraints: Bounds
     calling: Calling
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     names: Mapping[str, str] = field(default_factory=dict[str, str])

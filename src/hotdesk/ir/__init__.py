@@ -2,6 +2,5 @@
 
 IR as it is: `context.py`, `walking.py`, `locations.py`, `types.py`, `functions.py`, `symbols.py`. Making ops: `building.py`,
 `recompute.py`, `arithmetic.py`, `laid_out.py`. Attributes: `signature.py` (of functions, with `argument_sizes.py`)
-and `dialect.py` (the `hotdesk` dialect). Sizes: `sizes.py` first, then `written_sizes.py`,
-`parsed_sizes.py`, `size_proofs.py`, and `shapes.py` with `reshaping.py`.
+and `dialect.py` (the `hotdesk` dialect). Sizes of results: `shapes.py`.
 """

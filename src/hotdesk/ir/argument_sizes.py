@@ -19,11 +19,10 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.errors import InvalidIRError
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.parsed_sizes import parsed
 from hotdesk.ir.signature import SHAPE, signature
-from hotdesk.ir.sizes import OPAQUE, Size, is_opaque
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.written_sizes import written
+from hotdesk.sizes.reading import parsed
+from hotdesk.sizes.size import OPAQUE, Size, is_opaque, spelled, symbols_of
 
 _DIM = re.compile(r"dim (\d+) of %arg(\d+)")
 
@@ -66,7 +65,7 @@ class Stating:
         """The entries of the attribute of an argument, by its number."""
         own = {size: sympy.Symbol(dim_name(number, dim)) for dim, size in reversed(list(enumerate(shape)))}
         self._names = {size: name for size, name in own.items() if is_opaque(size)} | self._names
-        return [written(self._names.get(size, size)) for size in shape]
+        return [spelled(self._names.get(size, size)) for size in shape]
 
 
 def is_derived(name: str) -> bool:
@@ -76,13 +75,7 @@ def is_derived(name: str) -> bool:
 
 def _followed(shapes: dict[int, tuple[Size, ...]]) -> set[int]:
     """The arguments after whose dims sizes are named."""
-    names = {
-        str(symbol)
-        for shape in shapes.values()
-        for size in shape
-        if isinstance(size, sympy.Expr)
-        for symbol in size.free_symbols
-    }
+    names = {name for shape in shapes.values() for size in shape for name in symbols_of(size)}
     return {int(found[2]) for name in names if (found := _DIM.fullmatch(name)) is not None}
 
 
@@ -111,8 +104,7 @@ def _invalid(function: ir.Operation, attribute: str, expected: str, got: str) ->
 
 def last_opaque(shapes: dict[int, tuple[Size, ...]]) -> int:
     """The greatest number of an opaque symbol among the sizes of arguments, so that new ones differ from them."""
-    sizes = [size for shape in shapes.values() for size in shape if isinstance(size, sympy.Expr)]
-    names = {str(symbol) for size in sizes for symbol in size.free_symbols}
+    names = {name for shape in shapes.values() for size in shape for name in symbols_of(size)}
     numbers = [name.removeprefix(OPAQUE) for name in names if name.startswith(OPAQUE)]
     return max((int(number) for number in numbers if number.isdigit()), default=0)
 

@@ -8,8 +8,9 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.ir.size_proofs import SizeProver
-from hotdesk.ir.sizes import Size, expand, integer, is_opaque
+from hotdesk.sizes.expressions import expand, integer, is_sum_of_products
+from hotdesk.sizes.proofs import is_not_negative
+from hotdesk.sizes.size import Size, is_opaque
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 UNSIGNED = frozenset(f"arith.{name}" for name in ("divui", "ceildivui", "remui", "maxui", "minui"))
@@ -64,17 +65,10 @@ def _signed_remainder(x: Any, y: Any, may_be_negative: Callable[[Any], bool]) ->
     return x - y * _toward_zero(x, y, may_be_negative)
 
 
-def is_not_negative(number: Any, may_be_negative: Callable[[Any], bool] = is_opaque) -> bool:
-    """Whether it is known of a number that it is not below 0, as sizes are not."""
-    return SizeProver(may_be_negative=may_be_negative).is_never_less(integer(number), 0)
-
-
 def _rounded(to: Any, quotient: Any) -> Any:
     """A quotient of integers rounded, or as it is where it is a sum of products of integers."""
     simple = _algebra.expand(quotient)
-    if simple.is_polynomial(*simple.free_symbols) and all(c.is_Integer for c in simple.as_coefficients_dict().values()):
-        return simple
-    return to(quotient)
+    return simple if is_sum_of_products(simple) else to(quotient)
 
 
 def applied(op: ir.Operation, operands: Sequence[Size]) -> Size:

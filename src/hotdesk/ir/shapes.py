@@ -8,9 +8,10 @@ from typing import Any, Protocol, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.ir.sizes import Size, integer, product
 from hotdesk.ir.types import kept_dims, shape_of
 from hotdesk.ir.walking import int_array, integer_of, segment_sizes
+from hotdesk.sizes.expressions import integer, product
+from hotdesk.sizes.size import Size
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 

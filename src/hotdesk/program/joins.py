@@ -13,12 +13,13 @@ from typing import Any, TypeAlias, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.ir.sizes import Size, integer
 from hotdesk.models.control_flow import branched
 from hotdesk.models.facts import Flow
 from hotdesk.models.registry import registered_model
 from hotdesk.program.records import ENTRY, EXIT
 from hotdesk.program.regions import region_edges
+from hotdesk.sizes.expressions import replaced
+from hotdesk.sizes.size import Size
 
 Sources: TypeAlias = dict[ir.Value, tuple[ir.Value, ...]]
 _CHANGES = 2
@@ -53,13 +54,6 @@ def settled(equations: Mapping[Any, Sequence[Size]], may_be: Callable[[Any, Size
                 found[symbol] = size if changes[symbol] <= _CHANGES and may_be(symbol, size) else symbol
                 unsettled = True
     return {symbol: size for symbol, size in found.items() if size is not None and size != symbol}
-
-
-def replaced(size: Size, values: Mapping[Any, Size]) -> Size:
-    """A size with some of its symbols replaced."""
-    if not isinstance(size, sympy.Expr) or not any(symbol in values for symbol in size.free_symbols):
-        return size
-    return integer(cast(Any, size).xreplace(dict(values)))
 
 
 def _replaced(size: Size, values: Mapping[Any, Size | None]) -> Size | None:

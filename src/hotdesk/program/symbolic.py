@@ -16,12 +16,13 @@ from hotdesk.ir.argument_sizes import argument_shapes, last_opaque
 from hotdesk.ir.arithmetic import applied, arithmetic, is_not_negative
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.shapes import MadeWith, shape_made
-from hotdesk.ir.size_proofs import SizeProver
-from hotdesk.ir.sizes import Size, integer, is_opaque, product
 from hotdesk.ir.types import DYNAMIC, element_bytes, element_of, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, flag_of, int_array, integer_of
-from hotdesk.ir.written_sizes import unnamed
-from hotdesk.program.joins import is_inside, replaced, settled, sources_of
+from hotdesk.program.joins import is_inside, settled, sources_of
+from hotdesk.sizes.expressions import integer, product, replaced
+from hotdesk.sizes.proofs import SizeProver
+from hotdesk.sizes.size import Size, is_opaque
+from hotdesk.sizes.writing import unnamed
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.index_castui"})

@@ -14,12 +14,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 from hotdesk.errors import ReportError
-from hotdesk.explain import Decision, Outcome, Reason, Source, evaluate
+from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.explain.remedies import remedy
 from hotdesk.report.neighbours import neighbours
 from hotdesk.report.profile import Profile
 from hotdesk.report.records import BufferLine, Certificate, CertifiedBuffer, Memory, Report, summarize
 from hotdesk.report.text import counted, render, size
+from hotdesk.sizes.size import evaluate
 
 FORMAT = "hotdesk-report"
 VERSION = 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hotdesk.explain import Decision, Outcome, Reason, evaluate
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.sizes.size import evaluate
 
 LARGEST = 3
 _MISSED = (Outcome.ALLOCATED, Outcome.COPIED)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hotdesk.explain import Decision, Source, evaluate
+from hotdesk.explain import Decision, Source
 from hotdesk.report.records import LARGEST, BufferLine, Certificate, Memory, Report
+from hotdesk.sizes.size import evaluate
 
 WIDTH = 110
 _UNITS = ("KiB", "MiB", "GiB", "TiB")

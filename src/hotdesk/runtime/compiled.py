@@ -27,10 +27,11 @@ from hotdesk.runtime.code.roof import measured_roof
 from hotdesk.runtime.executable import HeldMemory, PlannedExecutable, ProgramInterface
 from hotdesk.runtime.function import Function, Profiled
 from hotdesk.runtime.interface import Binding
-from hotdesk.runtime.plans.evaluating import Evaluator
-from hotdesk.runtime.plans.planner import Bounds, Planner
+from hotdesk.runtime.plans.planner import Planner
 from hotdesk.runtime.plans.worst import worst_case
 from hotdesk.runtime.shared import Shared
+from hotdesk.sizes.expressions import Evaluator
+from hotdesk.sizes.size import Bounds
 
 _PROFILED = "hotdesk_profiled"
 

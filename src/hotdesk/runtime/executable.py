@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from hotdesk.errors import OptionError, ShapeError
-from hotdesk.explain import Decision, spelled
+from hotdesk.explain import Decision
 from hotdesk.report.profile import KernelTimes
 from hotdesk.report.records import Certificate, Memory, WorstCase
 from hotdesk.runtime.code.threads import core_count
@@ -18,6 +18,7 @@ from hotdesk.runtime.lowered import held_results, own_results
 from hotdesk.runtime.plans.layout import Layout, at_peak, buffer_lines, shared_decisions
 from hotdesk.runtime.plans.problems import certified
 from hotdesk.runtime.shared import Arena, Shared
+from hotdesk.sizes.size import Bounds, spelled
 
 if TYPE_CHECKING:
     from hotdesk.passes.lower.function import SizeCheck
@@ -44,7 +45,7 @@ class ProgramInterface:
     inputs: tuple[TensorSpec, ...]
     results: tuple[TensorSpec, ...]
     input_places: tuple[int, ...]
-    constraints: Mapping[str, tuple[int, int | None]]
+    constraints: Bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class PlannedExecutable:
         return {number: places.index(place) for number, place in held_results(self._main.lowered).items()}
 
     @property
-    def constraints(self) -> Mapping[str, tuple[int, int | None]]:
+    def constraints(self) -> Bounds:
         return self._interface.constraints
 
     def bind(self, symbols: Mapping[str, int]) -> Binding:

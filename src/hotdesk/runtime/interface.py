@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
-from hotdesk.explain import Decision, Source, represented, spelled
+from hotdesk.explain import Decision, Source, represented
 from hotdesk.report.profile import KernelTimes
 from hotdesk.report.records import BufferLine, Certificate, Memory, WorstCase
+from hotdesk.sizes.size import Bounds, Size, spelled
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import sympy
-
     from hotdesk.checker.report import CheckReport
-
-Dim: TypeAlias = "int | sympy.Expr"
 
 
 RANDOM_STATE = "hotdesk.random"
@@ -36,7 +33,7 @@ class TensorSpec:
 
     name: str
     dtype: str
-    shape: tuple[Dim, ...]
+    shape: tuple[Size, ...]
     location: str = ""
     donated: bool = False
     written: bool = False
@@ -98,7 +95,7 @@ class Executable(Protocol):
     def results(self) -> tuple[TensorSpec, ...]: ...
 
     @property
-    def constraints(self) -> Mapping[str, tuple[int, int | None]]:
+    def constraints(self) -> Bounds:
         """The least and the greatest value of each symbol; `None` stands for no greatest."""
         ...
 

@@ -11,7 +11,7 @@ from hotdesk.explain import Source
 
 if TYPE_CHECKING:
     from hotdesk.analysis.allocations.lending import Windows
-    from hotdesk.ir.sizes import Size
+    from hotdesk.sizes.size import Size
 
 
 class Use(Protocol):

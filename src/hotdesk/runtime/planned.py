@@ -29,9 +29,10 @@ from hotdesk.ir.context import entered
 from hotdesk.ir.walking import defining_op, main_function, nested_ops
 from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.runtime.lowered import held_results
-from hotdesk.runtime.plans.evaluating import Evaluator
 from hotdesk.runtime.plans.planner import Planner
 from hotdesk.runtime.prepared import prepared_types
+from hotdesk.sizes.expressions import Evaluator
+from hotdesk.sizes.size import Bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class PlannedProgram:
     prepare: LoweredFunction | None
     inputs: tuple[int, ...]
     weights: Mapping[int, int]
-    bounds: Mapping[str, tuple[int, int | None]]
+    bounds: Bounds
     deallocated: bool = True
     calls: Mapping[str, Callable[[Sequence[Array], Sequence[int], Sequence[Array]], None]] = field(
         default_factory=dict[str, Any]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-import sympy
-
 from hotdesk._bindings import ir
 from hotdesk.ir.context import entered
 from hotdesk.ir.signature import SHAPE, Formal, signature
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import defined_functions, symbol_name
-
-_sympify: Any = sympy.sympify
+from hotdesk.sizes.reading import parsed
 
 
 def prepared_types(module: ir.Module) -> list[tuple[tuple[int, ...], str]]:
@@ -37,4 +34,4 @@ def _shape(argument: Formal) -> tuple[int, ...]:
     sizes = shape_of(argument.type)
     if None not in sizes:
         return cast("tuple[int, ...]", sizes)
-    return tuple(int(_sympify(each.value)) for each in cast(Any, argument.attributes[SHAPE]))
+    return tuple(int(parsed(each.value)) for each in cast(Any, argument.attributes[SHAPE]))

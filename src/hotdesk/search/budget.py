@@ -41,6 +41,7 @@ from hotdesk.pipeline import Log, run_pass
 from hotdesk.progress import tell
 from hotdesk.report.records import Certificate
 from hotdesk.search.trials import KeptTrials, Trial, bufferized
+from hotdesk.sizes.size import Bounds
 
 PARTS = (2, 3, 4, 6, 8, 12, 16, 32, 64)
 """How many parts are tried."""
@@ -65,8 +66,6 @@ _VALUES = 4
 
 _INSERTED = (EliminateEmptyTensors(),)
 """What follows changes that add insertions: values are computed where they belong."""
-
-Bounds = Mapping[str, tuple[int, "int | None"]]
 
 
 @dataclass(frozen=True, slots=True)

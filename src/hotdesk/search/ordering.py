@@ -17,25 +17,24 @@ from functools import cached_property
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.explain import Decision, Outcome, Reason, evaluate
+from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.context import entered, verify
 from hotdesk.ir.locations import source_of
-from hotdesk.ir.size_proofs import SizeProver
-from hotdesk.ir.sizes import Size, expand
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.pipeline import Log, run_pass
 from hotdesk.runtime.plans.comparing import never_larger
 from hotdesk.runtime.plans.planner import Planner
 from hotdesk.search.trials import Bufferized, bufferized
+from hotdesk.sizes.expressions import expand
+from hotdesk.sizes.proofs import SizeProver
+from hotdesk.sizes.size import Bounds, Size, evaluate
 
 SAMPLES = (8, 64, 512)
 """What all symbolic sizes are taken to be, as far as the program takes them, beside the ends of their ranges."""
 
 _LARGE = 4096
 """What a size without a greatest value is taken to be where others are small."""
-
-Bounds = Mapping[str, tuple[int, "int | None"]]
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,10 @@ from hotdesk.errors import PlanError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered
 from hotdesk.pipeline import Log
-from hotdesk.search.budget import Bounds, WithinBudget, work
+from hotdesk.search.budget import WithinBudget, work
 from hotdesk.search.ordering import LowerPeak
 from hotdesk.search.trials import KeptTrials
+from hotdesk.sizes.size import Bounds
 
 STEP = 0.85
 """What part of the peak that was met the next budget is."""

@@ -14,7 +14,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.lending import Windows, callers_memory, windows
 from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
-from hotdesk.explain import Source, evaluate, symbols_of
+from hotdesk.explain import Source
 from hotdesk.ir.context import bytecode
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.walking import integer_of, main_function, nested_ops, ops_outside_payloads, top_level_ops
@@ -26,6 +26,7 @@ from hotdesk.report.records import Certificate
 from hotdesk.runtime.archive import ArchiveError, packed, unpacked
 from hotdesk.runtime.cache import keeps_programs, key_of, sources, the_cache
 from hotdesk.runtime.plans.problems import certified, problem_of
+from hotdesk.sizes.size import evaluate, symbols_of
 
 _NUMBER = "hotdesk.number"
 

@@ -16,7 +16,7 @@ from hotdesk.artifacts.records import CheckRecord, Ref, SourceRecord
 from hotdesk.artifacts.symbolic import FormulaWriter
 from hotdesk.artifacts.validating import size_of
 from hotdesk.errors import ArtifactError, NotSavableError, ShapeError
-from hotdesk.ir.sizes import integer_function
+from hotdesk.sizes.expressions import Evaluator
 
 _sympy: Any = sympy
 N, K = _sympy.Symbol("n"), _sympy.Symbol("dim 0 of %k")
@@ -48,7 +48,7 @@ def test_sizes_have_the_values_of_sympy(n: int, k: int) -> None:
     refs = [writer.size(size) for size in SIZES]
     table = _table(writer)
     found = Evaluated(table, [size_of(ref, table) for ref in refs]).at({"n": n, "dim 0 of %k": k})
-    assert found == integer_function(["n", "dim 0 of %k"], SIZES)(n, k)
+    assert found == Evaluator(SIZES).at({"n": n, "dim 0 of %k": k})
 
 
 @given(st.integers(0, 20), st.integers(0, 20))

@@ -8,8 +8,8 @@ import re
 import pytest
 import sympy
 
-from hotdesk.explain import Decision, Outcome, Reason, Source, evaluate
-from hotdesk.ir.written_sizes import unnamed
+from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.sizes.writing import unnamed
 
 BATCH, LENGTH = sympy.Symbol("s0", integer=True, positive=True), sympy.Symbol("s1", integer=True)
 
@@ -54,12 +54,6 @@ def test_at_gives_bytes_a_number_and_keeps_the_rest() -> None:
 def test_at_without_a_value_names_the_symbol() -> None:
     with pytest.raises(KeyError, match="s1"):
         Decision("sum", Outcome.COPIED, Reason.READ_LATER, (), LENGTH).at({"s0": 3})
-
-
-def test_evaluate_numbers_and_rounding_expressions() -> None:
-    assert evaluate(7, {}) == 7
-    assert evaluate(sympy.Integer(7), {}) == 7
-    assert evaluate(sympy.floor(LENGTH / 2), {"s1": 7}) == 3
 
 
 def test_decisions_are_values() -> None:

@@ -9,8 +9,8 @@ import pytest
 from hotdesk.errors import InvalidIRError
 from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.context import entered
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.walking import defined_functions
+from hotdesk.sizes.size import Size
 from tests.unit.parsing import parse
 
 

@@ -19,12 +19,12 @@ from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import PassError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import make_context
-from hotdesk.ir.sizes import is_opaque
 from hotdesk.ir.walking import defined_functions, nested_ops
 from hotdesk.models import RESULTS, Facts, Flow, MemoryEffects, OpModel, model_of, register, registry
 from hotdesk.models.memory_effects import effects_of
 from hotdesk.program.records import ENTRY, EXIT
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.size import is_opaque
 from tests.running import Executable
 
 T = "tensor<8xf32>"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import sympy
 
-from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.walking import nested_ops, top_level_ops
 from hotdesk.program.joins import settled
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.size import Size, is_opaque
 from tests.unit.parsing import function, parse
 
 T = "tensor<?xf32>"

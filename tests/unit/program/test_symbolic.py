@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import sympy
 
-from hotdesk.ir.sizes import Size, expand, is_opaque, product
 from hotdesk.ir.walking import entry_block, top_level_ops
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.expressions import expand, product
+from hotdesk.sizes.size import Size, is_opaque
 from tests.unit.parsing import function, parse
 
 N, M = sympy.symbols("n m")

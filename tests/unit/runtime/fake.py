@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 import ml_dtypes
 import numpy as np
 
-from hotdesk.explain import Decision, Outcome, Reason, evaluate
+from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.report import BufferLine, Certificate, Memory, WorstCase
 from hotdesk.report.profile import KernelTimes
 from hotdesk.runtime.interface import Binding, Details, TensorSpec
+from hotdesk.sizes.size import evaluate
 
 DTYPES = {
     "f32": np.dtype(np.float32),

@@ -21,11 +21,12 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.hoisting import is_not_negative
 from hotdesk.analysis.allocations.uses import bytes_of_element
 from hotdesk.ir.recompute import Recomputation
-from hotdesk.ir.size_proofs import SizeProver
-from hotdesk.ir.sizes import Size, is_opaque, product
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, entry_block, walk
 from hotdesk.models.new_memory import allocated, dynamic_sizes
+from hotdesk.sizes.expressions import product
+from hotdesk.sizes.proofs import SizeProver
+from hotdesk.sizes.size import Size, is_opaque
 
 _TYPICAL = 1009
 """What a symbol is estimated at, about: a prime, so that no quotient is by chance a whole number."""

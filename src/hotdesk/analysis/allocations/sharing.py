@@ -53,9 +53,8 @@ from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.order.peak import Change, MemoryProfile
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.argument_sizes import declared_bounds
-from hotdesk.ir.size_proofs import SizeProver
-from hotdesk.ir.sizes import Size
-from hotdesk.ir.written_sizes import written
+from hotdesk.sizes.proofs import SizeProver
+from hotdesk.sizes.size import Size, spelled
 
 _TRIED = 8
 
@@ -218,7 +217,7 @@ class Sharing:
         other = self.slots[free if free >= 0 else others[0]]
         smaller = self._fits_in(other, alone)
         source = self.allocations.source(other.users[0].op)
-        needed, had = written(alone.bytes), written(other.bytes)
+        needed, had = spelled(alone.bytes), spelled(other.bytes)
         sizes = f"It needs {needed} bytes; `{source.op}` ({source.location}) has {had}."
         return Reason.TOO_SMALL if smaller else Reason.SIZE_NOT_PROVEN, other.users[0].op, sizes
 

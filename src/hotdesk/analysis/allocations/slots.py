@@ -11,9 +11,9 @@ from hotdesk.analysis.allocations.types import alignment_of, is_contiguous
 from hotdesk.analysis.allocations.uses import Allocation, Allocations, bytes_of_element
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION
 from hotdesk.explain import Reason
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import same_space, shape_of
 from hotdesk.models.new_memory import ALLOC, why_not_replaced
+from hotdesk.sizes.size import Size
 
 _BETWEEN = 64
 """Blocks that are looked at to know whether memory is held in all of them."""

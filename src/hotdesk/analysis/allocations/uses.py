@@ -16,12 +16,13 @@ from hotdesk.analysis.memrefs.memref_views import Views
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.explain import Source
 from hotdesk.ir.locations import source_of
-from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.types import element_bytes, is_memref
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.new_memory import dynamic_sizes, freed, is_free_of
 from hotdesk.program.dominance import Dominance
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.expressions import product
+from hotdesk.sizes.size import Size
 
 _FREEING = ("memref.realloc", "bufferization.dealloc")
 

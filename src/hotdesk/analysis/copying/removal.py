@@ -38,8 +38,8 @@ from hotdesk.analysis.copying.target_reuse import target_serves
 from hotdesk.analysis.memrefs.aliasing import Alias
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.explain.conditions import condition
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import shape_of
+from hotdesk.sizes.size import Size
 
 _PAGE = "docs/passes/hotdesk-copy-removal.md"
 _NEAR, _TRIED = 1_024, 4

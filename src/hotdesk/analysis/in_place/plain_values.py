@@ -19,9 +19,9 @@ from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Reason
-from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.program.dataflow import united
 from hotdesk.program.liveness import Liveness
+from hotdesk.sizes.proofs import SizeProver
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,10 +44,11 @@ from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line, source_of
 from hotdesk.ir.signature import signature
-from hotdesk.ir.size_proofs import SizeProver
-from hotdesk.ir.sizes import Size, expand
 from hotdesk.ir.types import DYNAMIC, element_bytes
 from hotdesk.ir.walking import defining_op, entry_block, int_array
+from hotdesk.sizes.expressions import expand
+from hotdesk.sizes.proofs import SizeProver
+from hotdesk.sizes.size import Size
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _APART = {Kind.ALLOCATION, Kind.STACK}

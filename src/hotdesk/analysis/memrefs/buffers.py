@@ -25,13 +25,14 @@ from hotdesk.analysis.memrefs.buffer_program import BufferProgram, BufferValue, 
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.size_proofs import known_limit
-from hotdesk.ir.sizes import Size, is_opaque, product
 from hotdesk.ir.types import element_bytes, element_of, is_memref
 from hotdesk.ir.walking import is_loop_or_branch, ops_outside_payloads, top_level_ops
 from hotdesk.models.memref import QUIET, VIEWS
 from hotdesk.models.new_memory import ALLOC, DEALLOC
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.expressions import product
+from hotdesk.sizes.proofs import known_limit
+from hotdesk.sizes.size import Size, is_opaque
 
 _UNTOUCHING = VIEWS | QUIET | {DEALLOC}
 _CODE = ("memref.store", "memref.copy", "memref.alloca", "func.call")

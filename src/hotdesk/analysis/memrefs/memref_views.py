@@ -15,11 +15,12 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.shapes import MadeWith
-from hotdesk.ir.sizes import OPAQUE, Size, expand, is_opaque, product
 from hotdesk.ir.types import element_bytes, element_of, is_strided, kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import defining_op, groups_of, segment_sizes, text_of
 from hotdesk.models.memref import CASTS, METADATA, ONE_TO_ONE, REARRANGING, RESHAPE, view_source
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.expressions import expand, product
+from hotdesk.sizes.size import OPAQUE, Size, is_opaque
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.ir.size_proofs import SizeProver
-from hotdesk.ir.sizes import Size
-from hotdesk.planning.sizes.polynomials import Monomial
+from hotdesk.sizes.polynomials import Monomial
+from hotdesk.sizes.proofs import SizeProver
+from hotdesk.sizes.size import Size
 
 _MOST_MONOMIALS = 16
 _IN_A_WORD = 1 << 62  # what more than this may be summed up to is counted in Python's numbers

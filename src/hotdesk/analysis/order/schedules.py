@@ -15,15 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
-
-import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import nested_ops, values_read
 from hotdesk.models.facts import Facts
@@ -33,6 +29,7 @@ from hotdesk.models.registry import choosing
 from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
 from hotdesk.program.graphs import reached
 from hotdesk.program.records import Block
+from hotdesk.sizes.size import Size, evaluate, symbols_of
 
 PURE_DIALECTS = frozenset(
     ("affine", "arith", "complex", "hotdesk", "index", "linalg", "math", "scf", "tensor", "tm_tensor")
@@ -266,10 +263,7 @@ def _hosts(op: OpRecord, unset: set[int]) -> list[tuple[int, int]]:
 
 def as_number(size: Size, assumed: int) -> int:
     """A size with every symbol as `assumed`; 0 if it is less."""
-    if isinstance(size, int):
-        return size
-    symbols = cast("set[sympy.Symbol]", size.free_symbols)  # pyright: ignore[reportUnknownMemberType]
-    return max(0, int(cast(Any, size).subs(dict.fromkeys(symbols, assumed))))
+    return size if isinstance(size, int) else max(0, evaluate(size, dict.fromkeys(symbols_of(size), assumed)))
 
 
 @dataclass(frozen=True, slots=True)

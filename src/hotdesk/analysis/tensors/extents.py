@@ -13,8 +13,9 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
-from hotdesk.ir.size_proofs import SizeProver
-from hotdesk.ir.sizes import Size, expand
+from hotdesk.sizes.expressions import expand
+from hotdesk.sizes.proofs import SizeProver
+from hotdesk.sizes.size import Size
 
 
 class Vague(Enum):

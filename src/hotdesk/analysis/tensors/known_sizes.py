@@ -10,8 +10,9 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
 from hotdesk.ir.argument_sizes import argument_name, dim_name
-from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.types import is_tensor
+from hotdesk.sizes.expressions import is_sum_of_products, replaced
+from hotdesk.sizes.size import Size, is_opaque
 
 NUMBER, VALUE = -1, -1
 """In place of an argument, of a size that is a number; in place of a dim, of an argument that is the size."""
@@ -49,7 +50,7 @@ class KnownSizes:
             if is_opaque(symbol) and source is not None:
                 number, dim = source
                 names[symbol] = sympy.Symbol(argument_name(number) if dim == VALUE else dim_name(number, dim))
-        return cast(Any, size).xreplace(names)
+        return replaced(size, names)
 
     def are_known(self, value: int) -> bool:
         """Whether all sizes of a tensor are known."""
@@ -60,7 +61,4 @@ class KnownSizes:
     def _is_known(self, size: Size) -> bool:
         if self.source(size) is not None:
             return True
-        expression: Any = size
-        whole = all(number.is_Integer for number in expression.atoms(sympy.Number))
-        symbols = expression.free_symbols
-        return whole and expression.is_polynomial(*symbols) and all(symbol in self._sources for symbol in symbols)
+        return is_sum_of_products(size) and all(symbol in self._sources for symbol in cast(Any, size).free_symbols)

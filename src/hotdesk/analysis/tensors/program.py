@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Source
-from hotdesk.ir.sizes import Size
 from hotdesk.models.facts import Facts
 from hotdesk.models.func import RETURN
 from hotdesk.program.records import UNTRACKED, FlowEdge, FunctionIR, Op, Value
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.size import Size
 
 NOT_A_TENSOR = UNTRACKED
 

@@ -11,7 +11,6 @@ from hotdesk.errors import BufferizationError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import origin, placed, python_line
 from hotdesk.ir.signature import signature
-from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.types import element_bytes, element_of, is_buffer, is_tensor, shape_of
 from hotdesk.ir.walking import captured_operands, users
 from hotdesk.models.facts import Facts, Flow
@@ -21,6 +20,8 @@ from hotdesk.models.registry import model_of
 from hotdesk.program.reading import Head, Reader
 from hotdesk.program.records import FlowEdge
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.expressions import product
+from hotdesk.sizes.size import Size
 
 _SEEN_LATER = frozenset(("bufferization.to_buffer",))
 _LOADED_AGAIN = _SEEN_LATER | {"tensor.extract"}

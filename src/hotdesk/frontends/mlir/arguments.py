@@ -25,12 +25,11 @@ from hotdesk.ir.building import alloc, create, fill, index_cast, index_constant
 from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import DONATED, RESULT, SHAPE, Formal, FunctionSignature, set_signature, signature
-from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.types import element_of, is_memref, is_tensor, shape_of
 from hotdesk.ir.walking import entry_block, top_level_ops
-from hotdesk.ir.written_sizes import written
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.runtime.interface import TensorSpec
+from hotdesk.sizes.size import Size, is_opaque, spelled
 
 DTYPES = {
     **{each: each for each in ("f16", "bf16", "f32", "f64", "i1", "i8", "i16", "i32", "i64")},
@@ -176,7 +175,7 @@ def results_of(main: ir.Operation, numbers: Sequence[Number | None]) -> list[Ten
         sizes = [known.shape(end.operands[position]) for end in ends]
         open_size = next((size for shape in sizes for size in shape if is_opaque(size)), None)
         if open_size is not None or any(each != sizes[0] for each in sizes):
-            got = "another size at each return" if open_size is None else written(open_size)
+            got = "another size at each return" if open_size is None else spelled(open_size)
             raise DataDependentShapeError(
                 what, expected="sizes that follow from the sizes of the arguments", got=got, where=where
             )
@@ -186,7 +185,7 @@ def results_of(main: ir.Operation, numbers: Sequence[Number | None]) -> list[Ten
 
 def state_sizes(shape: Sequence[Size]) -> list[str]:
     """Sizes as `hotdesk.shape` has them."""
-    return [written(size) for size in shape]
+    return [spelled(size) for size in shape]
 
 
 def _kind(number: Number | None) -> str:

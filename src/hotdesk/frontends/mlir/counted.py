@@ -19,13 +19,12 @@ from hotdesk.ir.dialect import MOST_OPERANDS, MOST_RESULTS
 from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, set_signature, signature
-from hotdesk.ir.sizes import is_opaque
 from hotdesk.ir.types import element_of, is_tensor
-from hotdesk.ir.written_sizes import written
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.runtime.arguments.tensors import address, empty
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 from hotdesk.runtime.interface import spell
+from hotdesk.sizes.size import is_opaque, spelled
 
 _HELD = threading.local()
 """What this thread's last call has copied for its caller, by the number of the result."""
@@ -57,7 +56,7 @@ def deliver_counted(main: ir.Operation, dtypes: Mapping[str, str]) -> tuple[Coun
         sizes = known.shape(end.operands[number]) if dtype is not None else ()
         if dtype is None or not any(map(is_opaque, sizes)):
             continue
-        told = spell(dtype, [written(size) for size in sizes])
+        told = spell(dtype, [spelled(size) for size in sizes])
         ranks, location = (len(sizes),), python_line(end.location)
         symbol, runs = f"hotdesk_result_{len(found)}", _CopyingOut(number, dtype)
         call = ForeignCall(symbol, "hotdesk.result", location, ranks, 0, (0,), 8, runs, is_op=False)

@@ -14,11 +14,12 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.mlir.demands import Demand, Dim, Equal, Inside, NotNegative, Number, demands
-from hotdesk.frontends.mlir.sizes import is_of_data, relations
+from hotdesk.frontends.mlir.sizes import relations
 from hotdesk.ir.building import compared, create, dim, index_constant
 from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.walking import ops_outside_payloads
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.size import is_opaque
 
 
 def guard_demands(function: ir.Operation, *, is_entry: bool = True) -> None:
@@ -31,7 +32,7 @@ def guard_demands(function: ir.Operation, *, is_entry: bool = True) -> None:
     for op in ops_outside_payloads(function):
         for demand in demands(op):
             found = [relation for relation in relations(demand, known) if relation is not sympy.true]
-            if not is_entry or op.block != outermost or any(map(is_of_data, found)):
+            if not is_entry or op.block != outermost or any(map(is_opaque, found)):
                 wanted += [(op, demand)] if found else []
     for op, demand in wanted:
         _guard(op, demand)

@@ -16,10 +16,11 @@ from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Source
 from hotdesk.frontends.mlir.demands import Demand, Dim, Equal, Inside, NotNegative, Number, Window, demands
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.sizes import Size, expand, is_opaque, product
 from hotdesk.ir.walking import top_level_ops
 from hotdesk.passes.lower.function import SizeCheck
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.expressions import expand, product
+from hotdesk.sizes.size import Size, is_opaque
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 
@@ -34,7 +35,7 @@ def size_checks(function: ir.Operation) -> tuple[SizeCheck, ...]:
     found: dict[object, SizeCheck] = {}
     for op in top_level_ops(function):
         for relation, message in _relations(op, known):
-            if relation is sympy.true or is_of_data(relation):
+            if relation is sympy.true or is_opaque(relation):
                 continue
             where = python_line(op.location)
             if relation is sympy.false:
@@ -48,11 +49,6 @@ def _relations(op: ir.Operation, known: SymbolicSizes) -> Iterator[tuple[Any, st
     for demand in demands(op):
         for relation in relations(demand, known):
             yield relation, demand.message
-
-
-def is_of_data(relation: Any) -> bool:
-    """Whether a relation depends on something that is not known before the program runs."""
-    return any(map(is_opaque, relation.free_symbols))
 
 
 def relations(demand: Demand, known: SymbolicSizes) -> list[Any]:

@@ -30,14 +30,14 @@ from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import entered, make_context, verify
 from hotdesk.ir.functions import is_private, named_functions, single_exit
 from hotdesk.ir.locations import of_node
-from hotdesk.ir.parsed_sizes import is_name
 from hotdesk.ir.signature import Formal, set_signature, signature
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import main_function, nested_ops
 from hotdesk.passes.tensor.guard_indices import GuardIndices
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.interface import TensorSpec
+from hotdesk.sizes.reading import is_name
+from hotdesk.sizes.size import Bounds, Size
 
 _PIPELINES = (
     "torch-onnx-to-torch-backend-pipeline{backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int}",
@@ -301,7 +301,7 @@ def _arguments(model: OnnxModel, main: ir.Operation) -> tuple[Weight | TensorSpe
     return tuple(arguments)
 
 
-def _bounds(arguments: tuple[Weight | TensorSpec, ...], sizes: Ranges) -> Mapping[str, tuple[int, int | None]]:
+def _bounds(arguments: tuple[Weight | TensorSpec, ...], sizes: Ranges) -> Bounds:
     """The ranges of sizes that inputs have."""
     specs = [each for each in arguments if isinstance(each, TensorSpec)]
     known = {str(size) for spec in specs for size in spec.shape if not isinstance(size, int)}

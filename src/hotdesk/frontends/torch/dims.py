@@ -14,9 +14,10 @@ from torch._ops import OpOverload
 
 from hotdesk.frontends.torch.calling import ResultNumber
 from hotdesk.frontends.torch.data_sizes import defined_symbols
-from hotdesk.ir.parsed_sizes import is_name
-from hotdesk.ir.sizes import Size
 from hotdesk.runtime.interface import TensorSpec
+from hotdesk.sizes.expressions import replaced
+from hotdesk.sizes.reading import is_name
+from hotdesk.sizes.size import Size
 
 _WORDS = {"local_scalar_dense": "value of item", "index": "count of mask"}
 
@@ -42,10 +43,8 @@ class SizeNames:
 
     def size(self, size: Any) -> Any:
         """A size, or another expression of SymPy's, in these names."""
-        if not isinstance(size, sympy.Basic):
-            return size
-        symbols: Any = size.free_symbols
-        return cast(Any, size).xreplace({each: sympy.Symbol(self.of(str(each))) for each in symbols})
+        symbols = cast(Any, size).free_symbols if isinstance(size, sympy.Basic) else ()
+        return replaced(size, {each: sympy.Symbol(self.of(str(each))) for each in symbols})
 
     def spec(self, spec: TensorSpec) -> TensorSpec:
         sizes: tuple[Size, ...] = tuple(self.size(size) for size in spec.shape)

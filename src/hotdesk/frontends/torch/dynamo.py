@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from typing import Any, cast
 
-import sympy
 import torch
 from torch._subclasses import FakeTensor
 from torch.export import exported_program
@@ -35,6 +34,7 @@ from hotdesk.frontends.torch.refusals import refuse_data_dependence, refuse_node
 from hotdesk.frontends.torch.signature import keep_tensors_only, limits_of, order_in_memory, read_transposed, results_of
 from hotdesk.frontends.torch.specs import spec_of
 from hotdesk.runtime.interface import Calling, TensorSpec
+from hotdesk.sizes.expressions import is_sum_of_products
 
 Table = Mapping[Any, Callable[..., Any]]
 
@@ -228,15 +228,11 @@ def _read_sizes_of_tensors(graph: torch.fx.Graph, placeholders: list[torch.fx.No
             if expression in sized:
                 read = graph.call_function(torch.ops.aten.sym_size.int, sized[expression])
                 read.meta["val"] = value
-            elif _is_integral_polynomial(expression) and expression.free_symbols <= symbols.keys():
+            elif is_sum_of_products(expression) and expression.free_symbols <= symbols.keys():
                 read = _computed(graph, expression, symbols)
             else:
                 continue
             node.replace_all_uses_with(read, lambda user: user.op != "output")
-
-
-def _is_integral_polynomial(expression: Any) -> bool:
-    return expression.is_polynomial() and all(number.is_Integer for number in expression.atoms(sympy.Number))
 
 
 def _computed(graph: torch.fx.Graph, expression: Any, symbols: Mapping[Any, tuple[torch.fx.Node, int]]) -> Any:

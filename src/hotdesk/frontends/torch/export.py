@@ -73,9 +73,9 @@ from hotdesk.frontends.torch.splats import fold_splats
 from hotdesk.frontends.torch.unwritten_code import code_put_off
 from hotdesk.frontends.torch.views import spell_out_views
 from hotdesk.ir.context import make_context
-from hotdesk.ir.written_sizes import written
 from hotdesk.runtime.code.foreign import ForeignCall
 from hotdesk.runtime.interface import TensorSpec
+from hotdesk.sizes.size import spelled, symbols_of
 
 _TO_TORCH_BACKEND = (
     "func.func(torch-match-quantized-custom-ops),torchdynamo-export-to-torch-backend-pipeline"
@@ -282,8 +282,8 @@ class _GraphLowering:
         with refusals():  # what is known of a value is computed, by an op that may not take it
             _settle(graph)
         settle_selections(graph)
-        checks = [replace(check, told=written(self._names.size(check.relation))) for check in take_size_checks(graph)]
-        demanded = {str(symbol) for check in checks for symbol in check.relation.free_symbols}
+        checks = [replace(check, told=spelled(self._names.size(check.relation))) for check in take_size_checks(graph)]
+        demanded = {name for check in checks for name in symbols_of(check.relation)}
         ops = [node for node in graph.nodes if node.op == "call_function"]
         checked = {node for node in ops if not demanded.isdisjoint(map(str, defined_symbols(node)))}
         flow: dict[torch.fx.Node, Maker] = {}

@@ -29,7 +29,6 @@ from hotdesk.errors import (
     UnsupportedMutationError,
     UnsupportedOpError,
 )
-from hotdesk.explain import spelled
 from hotdesk.frontends.torch.carried import is_carried
 from hotdesk.frontends.torch.control_flow import all_graphs, is_control_flow
 from hotdesk.frontends.torch.cutting import settled
@@ -39,8 +38,9 @@ from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.lines import node_line, noted_line, user_line
 from hotdesk.frontends.torch.specs import DTYPES, plain, unsupported_dtype
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.size_proofs import holds_for_all
 from hotdesk.runtime.interface import TensorSpec
+from hotdesk.sizes.proofs import holds_for_all
+from hotdesk.sizes.size import Bounds, spelled, symbols_of
 
 _REPLACE = "Replace it in the model, or keep that part outside the compiled model."
 
@@ -198,7 +198,7 @@ def assumed(exported: ExportedProgram, guards: Sequence[Any], inputs: Sequence[T
     What is assumed of their strides is of no matter: calls copy what is not contiguous.
     """
     environment = environment_of(exported)
-    sizes = {str(symbol) for spec in inputs for size in spec.shape for symbol in getattr(size, "free_symbols", ())}
+    sizes = {name for spec in inputs for size in spec.shape for name in symbols_of(size)}
     found = [environment.replace(guard.expr) for guard in guards] if environment is not None else []
     return [each for each in found if each.free_symbols and sizes.issuperset(map(str, each.free_symbols))]
 
@@ -215,7 +215,7 @@ def environment_of(exported: ExportedProgram) -> Any:
 def assumed_in_decompositions(
     exported: ExportedProgram,
     known: int,
-    limits: Mapping[str, tuple[int, int | None]],
+    limits: Bounds,
     inputs: Sequence[TensorSpec],
     names: SizeNames,
     declared: Collection[str],

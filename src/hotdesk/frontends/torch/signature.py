@@ -16,7 +16,6 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from hotdesk.errors import DeviceError
-from hotdesk.explain import spelled
 from hotdesk.frontends.captured import Weight
 from hotdesk.frontends.torch.calling import ResultDelivered, ResultHeld, ResultNumber, ResultSlot
 from hotdesk.frontends.torch.carried import carrier, is_carried
@@ -27,6 +26,7 @@ from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.refusals import refuse_shared_state
 from hotdesk.frontends.torch.specs import DTYPES, plain, spec_of
 from hotdesk.runtime.interface import TensorSpec, spell
+from hotdesk.sizes.size import spelled
 
 _CARRIED = (SymT.UNBACKED_INT, SymT.UNBACKED_FLOAT)
 """The symbols of numbers that control flow carries."""

@@ -10,20 +10,18 @@ is checked once all of that is known, in front of whatever uses it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.specs import plain
-from hotdesk.ir.arithmetic import is_not_negative
-from hotdesk.ir.building import compared, create, dim, index_cast, index_constant
+from hotdesk.ir.building import create, dim, index_cast, index_constant
 from hotdesk.ir.locations import CHECKED_OP
+from hotdesk.ir.size_ops import relation_value, size_value
 from hotdesk.ir.walking import defining_op
-from hotdesk.ir.written_sizes import written
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +146,7 @@ class SizeValues:
         return not any(self.is_new(symbol) for symbol in relation.free_symbols)
 
     def _assert(self, check: Check) -> ir.Operation:
-        holds = self._holds(check.relation)
+        holds = relation_value(check.relation, self.of, self._before)
         message: dict[str, ir.Attribute] = {
             "msg": ir.StringAttr.get(check.told),
             CHECKED_OP: ir.StringAttr.get("torch._check"),
@@ -157,24 +155,6 @@ class SizeValues:
         cast(Any, made).location = location_of(check.line, self._before)
         self.asserts.append(made)
         return made
-
-    def _holds(self, relation: Any) -> ir.Value:
-        """A relation as a bit."""
-        if isinstance(relation, sympy.And | sympy.Or):
-            first, *rest = [self._holds(each) for each in relation.args]
-            for each in rest:
-                name = "arith.andi" if isinstance(relation, sympy.And) else "arith.ori"
-                first = create(name, [first, each], [first.type], before=self._before).results[0]
-            return first
-        predicate = _PREDICATES.get(type(relation))
-        if predicate is None:
-            raise UnsupportedOpError(
-                "a check of sizes has a form that is not known",
-                expected="comparisons of sizes",
-                got=written(relation),
-            )
-        first, second = [self.of(each) for each in relation.args]
-        return compared(predicate, first, second, self._before)
 
     def _made_of(self, op: str, operands: Sequence[ir.Value]) -> ir.Value:
         return create(op, operands, [ir.IndexType.get()], before=self._before).results[0]
@@ -186,49 +166,12 @@ class SizeValues:
         return self._known[size]
 
     def _made(self, size: Any) -> ir.Value:
-        if isinstance(size, int) or size.is_Integer:
-            return index_constant(int(size), self._before)
         if size in self._sources:
             value, position = self._sources[size]
             return dim(value, position, self._before)
         if size in self._numbers:
             return index_cast(self._numbers[size], ir.IndexType.get(), self._before)
-        if size.is_Pow and size.exp.is_Integer and int(size.exp) > 0:
-            return self._folded("arith.muli", [size.base] * int(size.exp))
-        if size.is_Add or (size.is_Mul and all(each.is_integer is not False for each in size.args)):
-            return self._folded("arith.addi" if size.is_Add else "arith.muli", size.args)
-        if isinstance(size, sympy.floor):
-            above, below = cast(Any, size.args[0]).as_numer_denom()
-            return self._folded("arith.floordivsi", [above, below])
-        if isinstance(size, sympy.Mod):
-            return self._remainder(*size.args)
-        if isinstance(size, sympy.Max | sympy.Min):
-            return self._folded("arith.maxsi" if isinstance(size, sympy.Max) else "arith.minsi", size.args)
-        if isinstance(size, sympy.Piecewise):
-            return self._one_of(size)
-        raise self._unknown(size)
-
-    def _one_of(self, cases: sympy.Piecewise) -> ir.Value:
-        """The first value whose condition holds; that of the last case is taken to hold."""
-        *earlier, (found, _) = cast(Any, cases).args
-        made = self.of(found)
-        for value, condition in reversed(earlier):
-            made = self._made_of("arith.select", [self._holds(condition), self.of(value), made])
-        return made
-
-    def _remainder(self, dividend: Any, divisor: Any) -> ir.Value:
-        """What a quotient that is rounded down leaves: it has the sign of the divisor."""
-        if is_not_negative(dividend) and is_not_negative(divisor):
-            return self._folded("arith.remsi", [dividend, divisor])
-        whole = self._made_of("arith.muli", [self.of(sympy.floor(dividend / divisor)), self.of(divisor)])
-        return self._made_of("arith.subi", [self.of(dividend), whole])
-
-    def _unknown(self, size: Any) -> UnsupportedOpError:
-        return UnsupportedOpError(
-            "an op without a lowering has a size of a form that is not known",
-            expected="sums, products, quotients and remainders of sizes of arguments",
-            got=written(size),
-        )
+        return size_value(size, self.of, self._before)
 
     def number(self, expression: Any, kind: ir.Type) -> ir.Value:
         """The value of one of PyTorch's expressions, as an integer or a float. Raises UnsupportedOpError as `of` does."""
@@ -255,12 +198,6 @@ class SizeValues:
     def _made_float(self, op: str, operands: Sequence[ir.Value], attributes: Any = None) -> ir.Value:
         return create(op, operands, [ir.F64Type.get()], attributes, before=self._before).results[0]
 
-    def _folded(self, op: str, terms: Iterable[Any]) -> ir.Value:
-        first, *rest = [self.of(term) for term in terms]
-        for value in rest:
-            first = create(op, [first, value], [ir.IndexType.get()], before=self._before).results[0]
-        return first
-
 
 _OF_FLOATS = {
     "Add": "arith.addf",
@@ -271,7 +208,6 @@ _OF_FLOATS = {
 }
 _OPAQUE_FUNCTION = "OpaqueUnaryFn_"
 """How PyTorch calls functions of one float."""
-_PREDICATES = {sympy.Eq: "eq", sympy.Ne: "ne", sympy.Lt: "slt", sympy.Le: "sle", sympy.Gt: "sgt", sympy.Ge: "sge"}
 
 
 def _limit(relation: Any, symbol: Any) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from hotdesk.ir.reshaping import matching
+from hotdesk.sizes.reshaping import matching
 
 aten: Any = torch.ops.aten
 

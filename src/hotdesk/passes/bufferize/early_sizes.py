@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import sympy
+from collections.abc import Callable
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.known_sizes import NUMBER, VALUE, KnownSizes
 from hotdesk.analysis.tensors.program import TensorProgram
-from hotdesk.ir.building import create, dim, index_constant
-from hotdesk.ir.sizes import Size
+from hotdesk.ir.building import dim, index_constant
+from hotdesk.ir.size_ops import size_value
 from hotdesk.ir.types import shape_of
+from hotdesk.sizes.size import Size
 
 
 class EarlySizes:
@@ -36,7 +34,7 @@ class EarlySizes:
     def _made(self, size: Size, before: ir.Operation) -> ir.Value:
         found = self._known.source(size)
         if found is None:
-            return self._computed(size, before)
+            return size_value(size, lambda part: self._made(part, before), before)
         argument, position = found
         if argument == NUMBER:
             return index_constant(position, before)
@@ -45,19 +43,3 @@ class EarlySizes:
         if position == VALUE:
             return arguments[-count:][argument]
         return dim(self._of(arguments[argument]), position, before)
-
-    def _computed(self, size: Any, before: ir.Operation) -> ir.Value:
-        if isinstance(size, sympy.Integer):
-            return index_constant(int(size), before)
-        if isinstance(size, sympy.Pow):
-            factors = [self._made(size.base, before)] * int(size.exp)
-            return _folded("arith.muli", factors, before)
-        name = "arith.addi" if isinstance(size, sympy.Add) else "arith.muli"
-        return _folded(name, [self._made(each, before) for each in size.args], before)
-
-
-def _folded(name: str, values: Sequence[ir.Value], before: ir.Operation) -> ir.Value:
-    total = values[0]
-    for value in values[1:]:
-        total = create(name, [total, value], [ir.IndexType.get()], before=before).results[0]
-    return total

@@ -16,10 +16,10 @@ from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.occupants import Occupant
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.ir.building import alloc, cast_to, create, integers
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import memref_of, row_major, shape_of
 from hotdesk.models.memref import viewed
 from hotdesk.passes.bufferize.early_sizes import EarlySizes
+from hotdesk.sizes.size import Size
 
 
 @dataclass(frozen=True, slots=True)

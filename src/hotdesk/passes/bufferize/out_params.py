@@ -44,11 +44,12 @@ from hotdesk.ir.functions import (
 from hotdesk.ir.locations import python_line, source_of
 from hotdesk.ir.recompute import are_known, computed
 from hotdesk.ir.signature import Formal, set_signature, signature
-from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.types import is_memref, layout_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import attributes_of, defining_op, entry_block, modules, segment_sizes
 from hotdesk.passes.base import Pass
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.expressions import product
+from hotdesk.sizes.size import Size
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,6 @@ from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.argument_sizes import Stating
 from hotdesk.ir.building import alloc, cast_to, create, dynamic_dims, elementwise_copy, integers
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, set_signature, signature
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_tensor, row_major, shape_of, static_entries
 from hotdesk.ir.walking import defining_op, entry_block, symbol_name
 from hotdesk.models.callee import assumed
@@ -37,6 +36,7 @@ from hotdesk.models.memref import all_of, viewed
 from hotdesk.passes.bufferize.covering import is_called
 from hotdesk.passes.bufferize.rewriting import Rewriting
 from hotdesk.program.calls import Callable
+from hotdesk.sizes.size import Size
 
 Sizes = tuple[tuple[int, int], ...]
 

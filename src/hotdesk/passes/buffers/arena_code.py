@@ -14,7 +14,7 @@ from hotdesk.planning.sizes.symbolic_offsets import Extent
 
 
 class ArenaCode:
-    """Makes each number once, all in front of `sizes.before`.
+    """Makes each number once, all in front of where the arena is made (`ArenaSizes.before`).
 
     Attributes:
         bytes: the size of the arena, None if it is static.

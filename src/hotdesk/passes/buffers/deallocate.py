@@ -28,7 +28,6 @@ from hotdesk.errors import BufferizationError, OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import index_constant
 from hotdesk.ir.locations import source_in_model
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defined_functions, defining_op, modules, runs_every_call, symbol_name, users
 from hotdesk.models.memref import view_source
@@ -43,6 +42,7 @@ from hotdesk.passes.collecting import collection_put_off
 from hotdesk.passes.properties import ALL_FREED, Property
 from hotdesk.program.calls import bottom_up
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.size import Size
 
 _MODES, _PLACEMENTS = ("ownership", "copies"), ("last-use", "end-of-block")
 

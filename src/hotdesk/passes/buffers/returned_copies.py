@@ -14,10 +14,10 @@ from hotdesk.analysis.ownership.owners import OwnershipTransfer
 from hotdesk.explain import Reason
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.sizes import Size
 from hotdesk.passes.buffers.new_copies import copy_of
 from hotdesk.passes.buffers.remaking import erase_unused, is_false
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.size import Size
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,11 +30,11 @@ from hotdesk.analysis.allocations.types import alignment_of
 from hotdesk.analysis.allocations.uses import Allocations, bytes_of_element
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant, integers
-from hotdesk.ir.sizes import product
 from hotdesk.ir.types import DYNAMIC, row_major, shape_of
 from hotdesk.ir.walking import all_functions
 from hotdesk.models.new_memory import ALIGNMENT, ALLOC, dynamic_sizes, freeing_op
 from hotdesk.passes.base import Pass
+from hotdesk.sizes.expressions import product
 
 
 @dataclass(frozen=True, slots=True)

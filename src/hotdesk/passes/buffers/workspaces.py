@@ -18,13 +18,13 @@ from hotdesk.errors import LoweringError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import source_in_model
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.walking import attributes_of, defined_functions, ops_outside_payloads, runs_every_call
 from hotdesk.passes.base import Pass
 from hotdesk.passes.lower.named import convolution_workspace
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref, seen_by_type
 from hotdesk.passes.properties import NO_TENSORS, Property
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.size import Size
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk.explain import Source
-from hotdesk.ir.sizes import Size
 from hotdesk.passes.lower.work import Work
+from hotdesk.sizes.size import Size
 
 
 @dataclass(frozen=True, slots=True)

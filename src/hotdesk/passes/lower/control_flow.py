@@ -34,7 +34,6 @@ from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.locations import CHECKED_OP, python_line, source_in_model
 from hotdesk.ir.signature import FunctionSignature, formals, new_function, signature
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import element_bytes, element_of, is_memref, row_major, shape_of, static_entries
 from hotdesk.ir.walking import (
     constant_of,
@@ -67,6 +66,7 @@ from hotdesk.passes.lower.unpacked_memrefs import (
 from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref, seen_by_type
 from hotdesk.passes.lower.work import Work, work_of
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.size import Size
 
 _CODE = ("scf", "cf", "arith", "math", "memref", "affine", "index", "ub", "vector", "complex")
 """The dialects that MLIR takes to LLVM as they are."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hotdesk.ir.sizes import Size
 from hotdesk.passes.lower.calls import KernelCall, Pointer
+from hotdesk.sizes.size import Size
 
 KERNELS = "hotdesk_kernels"
 """The function of a program that tells the addresses of its kernels."""

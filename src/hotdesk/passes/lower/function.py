@@ -21,10 +21,8 @@ from hotdesk.ir.building import create
 from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.locations import python_line, source_in_model
 from hotdesk.ir.signature import signature
-from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.types import element_bytes, element_of
 from hotdesk.ir.walking import defining_op, nested_ops, ops_outside_payloads, symbol_name, text_of, top_level_ops
-from hotdesk.ir.written_sizes import written
 from hotdesk.models.hotdesk import FOREIGN, foreign_operands
 from hotdesk.models.memref import VIEWS
 from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
@@ -34,6 +32,7 @@ from hotdesk.passes.lower.library import KernelLibrary, has_kernel
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 from hotdesk.passes.lower.work import work_of
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.size import Size, is_opaque, spelled, symbols_of
 
 _NO_CODE = VIEWS | {
     "memref.alloc",
@@ -229,7 +228,7 @@ class _FunctionLowering:
     def _check_sizes(self, op: ir.Operation, source: Source) -> None:
         relation = self._sizes.condition(op.operands[0])
         message = text_of(op, "msg")
-        if relation is None or any(str(s).startswith("opaque") for s in relation.free_symbols):
+        if relation is None or is_opaque(relation):
             raise LoweringError(
                 f"the check “{message}” depends on the values of a tensor",
                 expected="a relation between sizes",
@@ -250,11 +249,11 @@ class _FunctionLowering:
 
         unknown = _of_results_alone(self._function)
         for size in (*sizes, *(b.bytes for b in self._buffers if b.kind == "alloc" or unknown)):
-            if is_opaque(size) or (unknown and not unknown.isdisjoint(sympy.sympify(size).free_symbols)):
+            if is_opaque(size) or (unknown and not unknown.isdisjoint(symbols_of(size))):
                 raise DataDependentShapeError(
                     "a size depends on the values of a tensor",
                     expected="sizes that follow from the sizes of the arguments",
-                    got=written(size) if is_opaque(size) else "a size of a result that follows from none of them",
+                    got=spelled(size) if is_opaque(size) else "a size of a result that follows from none of them",
                 )
 
     def _constants(self) -> dict[int, npt.NDArray[Any]]:
@@ -295,13 +294,13 @@ def _know_globals(function: ir.Operation, called: Sequence[ir.Operation]) -> Non
             create(op.name, [], [op.results[0].type], {"name": op.attributes["name"]}, before=first)
 
 
-def _of_results_alone(function: ir.Operation) -> set[Any]:
+def _of_results_alone(function: ir.Operation) -> set[str]:
     """The symbols in sizes of results that no other argument has: nobody knows what those are."""
-    found: tuple[set[Any], set[Any]] = set(), set()
+    found: tuple[set[str], set[str]] = set(), set()
     arguments = signature(function).arguments
     for number, shape in argument_shapes(function).items():
         for size in shape:
-            found[arguments[number].result is not None].update(sympy.sympify(size).free_symbols)
+            found[arguments[number].result is not None].update(symbols_of(size))
     others, results = found
     return results - others
 

@@ -11,7 +11,6 @@ from hotdesk.explain import Source
 from hotdesk.ir.context import entered
 from hotdesk.ir.linking import define
 from hotdesk.ir.locations import CHECKED_OP, python_line
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.walking import symbol_name, text_of
 from hotdesk.kernels.parts import part_name
 from hotdesk.kernels.text import KernelText
@@ -21,6 +20,7 @@ from hotdesk.passes.lower.named import has_named_kernel, named_kernel
 from hotdesk.passes.lower.structured.kernel import build_loop_kernel
 from hotdesk.passes.lower.to_llvm import SUPPORT
 from hotdesk.passes.lower.views import MemrefPlaces, ScalarSizes
+from hotdesk.sizes.size import Size
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.memref_views import Views, in_elements
 from hotdesk.errors import LoweringError
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import element_of, layout_of, row_major, shape_of
 from hotdesk.ir.walking import defining_op
 from hotdesk.kernels.text import View
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.size import Size
 
 _BASES = ("memref.alloc", "memref.get_global")
 

@@ -15,13 +15,13 @@ from math import prod
 from typing import cast
 
 from hotdesk._bindings import indexing_maps, ir
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import element_bytes, is_memref
 from hotdesk.ir.walking import int_array, integer_of, nested_ops
 from hotdesk.models.hotdesk import FOREIGN, foreign_groups, letters_of, scratch_operands
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.registry import model_of
 from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref
+from hotdesk.sizes.size import Size
 
 
 @dataclass(frozen=True, slots=True)

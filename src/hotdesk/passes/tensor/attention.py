@@ -35,7 +35,6 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, dim, integers
 from hotdesk.ir.dialect import MOST_EXTRAS
 from hotdesk.ir.locations import origin
-from hotdesk.ir.sizes import Size, expand
 from hotdesk.ir.types import element_bytes, element_of, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import (
     all_functions,
@@ -53,6 +52,8 @@ from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.contractions import source_letters
 from hotdesk.passes.tensor.dead_code import EraseDead
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.expressions import expand
+from hotdesk.sizes.size import Size
 
 _BATCH = "bhgijklopqrst"
 _QUERY, _KEY, _SUMMED, _COLUMN, _UNIT = "m", "n", "d", "e", "1"

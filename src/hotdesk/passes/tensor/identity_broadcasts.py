@@ -20,7 +20,6 @@ from typing import Any, ClassVar, cast
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
-from hotdesk.ir.sizes import Size
 from hotdesk.ir.walking import (
     constant_of,
     defining_op,
@@ -31,6 +30,7 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.size import Size
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,21 +23,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.schedules import Stretch, read_all, read_stretch, used_in_other_blocks
 from hotdesk.errors import OptionError, PlanError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
-from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.walking import defined_functions, runs_every_call, symbol_name
 from hotdesk.passes.base import Pass
 from hotdesk.planning.scheduling.all_sizes import is_never_higher
 from hotdesk.planning.scheduling.checker import check_schedule
 from hotdesk.planning.scheduling.problem import Schedule
 from hotdesk.planning.scheduling.scheduler import schedule
-from hotdesk.planning.sizes.polynomials import Monomial
+from hotdesk.sizes.polynomials import Monomial
+from hotdesk.sizes.proofs import SizeProver
+from hotdesk.sizes.size import symbols_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def _is_never_higher(stretch: Stretch, found: Schedule) -> bool:
     """Whether the order is as good for all sizes from 1 on, if some are not known."""
     if all(isinstance(size, int) for size in stretch.sizes):
         return True
-    names = {str(symbol) for size in stretch.sizes if isinstance(size, sympy.Expr) for symbol in size.free_symbols}
+    names = {name for size in stretch.sizes for name in symbols_of(size)}
     prover = SizeProver(dict.fromkeys(names, (1, None)))
     of_values = [prover.terms(size) for size in stretch.sizes]
     columns: dict[Monomial, int] = {}

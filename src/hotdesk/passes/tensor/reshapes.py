@@ -17,11 +17,11 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import cast_to, create, index_cast, integers
-from hotdesk.ir.reshaping import Dims, matching
 from hotdesk.ir.types import is_tensor, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import defining_op, int_array, top_level_ops
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.reshaping import Dims, matching
 
 
 @dataclass(frozen=True, slots=True)

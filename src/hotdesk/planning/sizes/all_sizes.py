@@ -25,8 +25,8 @@ from itertools import combinations
 from hotdesk.planning.problem.buffers import Buffer, PoolId
 from hotdesk.planning.problem.plan import Plan
 from hotdesk.planning.problem.problem import Problem
-from hotdesk.planning.sizes.polynomials import Polynomial, Ranges, is_never_less, is_never_negative
 from hotdesk.planning.sizes.stacking import Stacking, read_stacking
+from hotdesk.sizes.polynomials import Polynomial, Ranges, is_never_less, is_never_negative
 
 Load = tuple[int, ...]
 """How often each distinct size is in a sum."""

@@ -5,7 +5,7 @@ What a check finds out depends on element types and sizes alone, so it is rememb
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +14,7 @@ from hotdesk.runtime.arguments.remembered import Remembered, Signature
 from hotdesk.runtime.arguments.sizes import InputSizes
 from hotdesk.runtime.arguments.tensors import TensorView, contiguous, describe, glance
 from hotdesk.runtime.interface import TensorSpec
+from hotdesk.sizes.size import Bounds
 
 if TYPE_CHECKING:
     from hotdesk.runtime.arguments.tensors import Kind
@@ -44,7 +45,7 @@ class Admission:
     def __init__(
         self,
         inputs: Sequence[TensorSpec],
-        constraints: Mapping[str, tuple[int, int | None]],
+        constraints: Bounds,
         kind: Kind,
         remembered: Remembered,
         lock: Lock,

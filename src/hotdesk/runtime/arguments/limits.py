@@ -8,10 +8,8 @@ from operator import index
 from typing import Any, cast
 
 from hotdesk.errors import OptionError
-from hotdesk.explain import symbols_of
 from hotdesk.runtime.interface import TensorSpec
-
-Declared = Mapping[str, tuple[int, "int | None"]]
+from hotdesk.sizes.size import Bounds, symbols_of
 
 
 def is_bounds(given: object) -> bool:
@@ -22,8 +20,8 @@ def is_bounds(given: object) -> bool:
 
 
 def limits(
-    bounds: Mapping[str, tuple[int, int | None]],
-    declared: Declared,
+    bounds: Bounds,
+    declared: Bounds,
     inputs: Sequence[TensorSpec],
     names: Mapping[str, str],
 ) -> dict[str, tuple[int, int]]:

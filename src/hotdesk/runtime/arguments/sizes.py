@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from hotdesk.errors import RankError, ShapeError
-from hotdesk.explain import evaluate, spelled
 from hotdesk.runtime.interface import TensorSpec, spell
+from hotdesk.sizes.size import Bounds, evaluate, spelled, symbols_of
 
 if TYPE_CHECKING:
     import sympy
@@ -36,7 +36,7 @@ class _Place:
 class InputSizes:
     """The symbols of a program and how its inputs' sizes give their values."""
 
-    def __init__(self, inputs: Sequence[TensorSpec], constraints: Mapping[str, tuple[int, int | None]]) -> None:
+    def __init__(self, inputs: Sequence[TensorSpec], constraints: Bounds) -> None:
         self._inputs = tuple(inputs)
         self._constraints = dict(constraints)
         self._places: tuple[_Place, ...] = tuple(_places(inputs))
@@ -74,7 +74,7 @@ class InputSizes:
 
 def _places(inputs: Sequence[TensorSpec]) -> list[_Place]:
     return [
-        _Place(argument, spec.name, dimension, size, frozenset(symbol.name for symbol in _free(size)))
+        _Place(argument, spec.name, dimension, size, frozenset(symbols_of(size)))
         for argument, spec in enumerate(inputs)
         for dimension, size in enumerate(spec.shape)
         if not isinstance(size, int)
@@ -130,7 +130,7 @@ def _solve(place: _Place, symbol: str, size: int, known: Mapping[str, int]) -> i
 def _undetermined(place: _Place, known: Mapping[str, int]) -> ShapeError:
     open_symbols = ", ".join(sorted(place.symbols - known.keys()))
     hint = "Compile the program with an argument that has this size as a dimension of its own."
-    return ShapeError(str(place), expected=f"a size that gives {open_symbols}", got=str(place.size), hint=hint)
+    return ShapeError(str(place), expected=f"a size that gives {open_symbols}", got=spelled(place.size), hint=hint)
 
 
 def _free(size: sympy.Expr) -> set[sympy.Symbol]:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hotdesk.errors import ExecutionError
-from hotdesk.runtime.interface import Dim
+from hotdesk.sizes.size import Size
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 FAILED = -1
@@ -58,7 +58,7 @@ class ForeignCall:
     inputs: tuple[int, ...]
     numbers: int
     results: tuple[int, ...]
-    bytes: Dim
+    bytes: Size
     runs: Runs
     is_op: bool = True
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from hotdesk.explain import evaluate, symbols_of
-from hotdesk.ir.sizes import Size
 from hotdesk.passes.lower.calls import KernelCall
 from hotdesk.passes.lower.work import Work
 from hotdesk.report.profile import KernelProfile, KernelTimes, Roof
+from hotdesk.sizes.size import Size, evaluate, symbols_of
 
 
 def kernel_times(

@@ -11,15 +11,14 @@ The answer is "no" as well where no proof was found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
 from math import prod
 
-from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.planning.sizes.all_sizes import MOST_BUFFERS, is_never_above
 from hotdesk.runtime.plans.planner import Planner
-
-Box = Mapping[str, tuple[int, "int | None"]]
+from hotdesk.sizes.proofs import SizeProver
+from hotdesk.sizes.size import Bounds
 
 MOST_BOXES = 128
 """Ranges that are looked at."""
@@ -34,13 +33,13 @@ _FIRST_CUT = 16
 """Where a range without an end is cut first; then at twice its least value."""
 
 
-def never_larger(one: Planner, other: Planner, bounds: Box) -> bool:
+def never_larger(one: Planner, other: Planner, bounds: Bounds) -> bool:
     """Whether no arena of `one` is larger than that of `other`, for all values of the symbols in `bounds`.
 
     Both planners are of functions of the same symbols; one that has no range in `bounds` is 0 or more.
     """
     symbols = sorted({*one.symbols, *other.symbols})
-    boxes: list[Box] = [{name: bounds.get(name, (0, None)) for name in symbols}]
+    boxes: list[Bounds] = [{name: bounds.get(name, (0, None)) for name in symbols}]
     buffers = max(one.count, other.count)
     left = min(MOST_BOXES, _MOST_LOOKS // max(buffers, 1)) if buffers <= MOST_BUFFERS else 0
     while boxes:
@@ -57,7 +56,7 @@ def never_larger(one: Planner, other: Planner, bounds: Box) -> bool:
     return True
 
 
-def _is_proven(one: Planner, other: Planner, box: Box) -> bool:
+def _is_proven(one: Planner, other: Planner, box: Bounds) -> bool:
     prover = SizeProver(box)
     sized, against = one.sized(prover), other.sized(prover)
     return any(is_never_above(sized, stacking, against, prover.ranges) for stacking in one.stackings)
@@ -68,19 +67,19 @@ def _is_larger(one: int | None, other: int | None) -> bool:
     return other is not None and (one is None or one > other)
 
 
-def _are_few(box: Box) -> bool:
+def _are_few(box: Bounds) -> bool:
     """Whether there are so few combinations of values that each can be planned."""
     widths = [high - low + 1 for low, high in box.values() if high is not None]
     return len(widths) == len(box) and prod(widths) <= _FEW
 
 
-def _values(box: Box) -> Iterator[dict[str, int]]:
+def _values(box: Bounds) -> Iterator[dict[str, int]]:
     ranges = [range(low, low if high is None else high + 1) for low, high in box.values()]
     for values in product(*ranges):
         yield dict(zip(box, values, strict=True))
 
 
-def _halves(box: Box) -> tuple[Box, Box]:
+def _halves(box: Bounds) -> tuple[Bounds, Bounds]:
     """A box cut in two where its widest range has its middle."""
     name = max(box, key=lambda each: _width(*box[each]))
     low, high = box[name]

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from hotdesk.explain import Decision, Outcome, Reason, Source, evaluate
+from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.report.neighbours import Holders
 from hotdesk.report.records import BufferLine
 from hotdesk.runtime.lowered import EntryFunction
+from hotdesk.sizes.size import evaluate
 
 if TYPE_CHECKING:
     from hotdesk.planning import Plan

@@ -18,21 +18,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.planning import Bound, Checker, Placement, Plan, PoolId, Problem, lower_bound, plan
 from hotdesk.planning.sizes.all_sizes import SymbolicProblem, good_for_all, sure_loans
 from hotdesk.planning.sizes.on_call import OnCall
-from hotdesk.planning.sizes.polynomials import Polynomial
 from hotdesk.planning.sizes.repacking import borrowing_less
 from hotdesk.planning.sizes.stacking import Stacking, arena_of, lay_out, read_stacking
-from hotdesk.runtime.plans.evaluating import Evaluator
 from hotdesk.runtime.plans.layout import ALIGNMENT
 from hotdesk.runtime.plans.problems import MOST_BYTES, Planned, accepted, checked, pools_of, problem_of
+from hotdesk.sizes.expressions import Evaluator
+from hotdesk.sizes.polynomials import Polynomial
+from hotdesk.sizes.proofs import SizeProver
+from hotdesk.sizes.size import Bounds, symbols_of
 
 SAMPLES = (512, 64, 8)
 """What each symbol is taken to be, beside its greatest value."""
-
-Bounds = Mapping[str, tuple[int, "int | None"]]
 
 
 class Planner:
@@ -50,7 +49,7 @@ class Planner:
         )
         self._lenders = tuple(lowered.windows)
         sizes = [lowered.buffers[place].bytes for place in (*self._places, *self._lenders)]
-        self.symbols = sorted({str(s) for size in sizes if not isinstance(size, int) for s in size.free_symbols})
+        self.symbols = sorted({name for size in sizes for name in symbols_of(size)})
         self._evaluator = Evaluator([buffer.bytes for buffer in lowered.buffers])
         self.made = 0
 

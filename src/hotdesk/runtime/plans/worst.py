@@ -2,7 +2,7 @@
 
 1. Where no size falls as a symbol rises, each figure is greatest at the upper end of all ranges, and exact if a call with these
    sizes is allowed.
-2. Other sizes are bounded from above by their coefficients (`planning.sizes.polynomials`). Sums of such bounds are bounds
+2. Other sizes are bounded from above by their coefficients (`sizes.polynomials`). Sums of such bounds are bounds
    that may lie above every call.
 3. The arena of every call is at most that of some stacking which serves all sizes, for buffers of their greatest sizes
    (`runtime.plans.planner`). It is exact where the call with the greatest sizes needs as much.
@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from hotdesk.errors import OptionError
-from hotdesk.ir.size_proofs import SizeProver
-from hotdesk.ir.written_sizes import written
 from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.report.records import Memory, WorstCase
 from hotdesk.runtime.lowered import own_results
-from hotdesk.runtime.plans.evaluating import Evaluator
 from hotdesk.runtime.plans.layout import ALIGNMENT
 from hotdesk.runtime.plans.planner import Planner
 from hotdesk.runtime.plans.problems import MOST_BYTES, certified
+from hotdesk.sizes.expressions import Evaluator
+from hotdesk.sizes.proofs import SizeProver
+from hotdesk.sizes.size import spelled
 
 Limits = Mapping[str, tuple[int, int]]
 
@@ -65,7 +65,7 @@ def worst_case(
         high = sizes[place] if prover.never_falls(size) else prover.greatest(size)
         if high is None:
             raise OptionError(
-                f"the size {written(size)}",
+                f"the size {spelled(size)}",
                 expected="one with a known limit",
                 got="none is known",
             )

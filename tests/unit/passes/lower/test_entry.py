@@ -7,10 +7,10 @@ import re
 import sympy
 
 from hotdesk.explain import Source
-from hotdesk.ir.sizes import Size
 from hotdesk.passes.lower.calls import KernelCall, Pointer
 from hotdesk.passes.lower.entry import NumberTable, addresses_text, entry_text, kernels_of
 from hotdesk.passes.lower.work import Work
+from hotdesk.sizes.size import Size
 from tests.unit.parsing import parse
 
 N, M = sympy.symbols("n m")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from hotdesk.planning import Buffer, Plan, Pool, Problem, check, lower_bound, plan
 from hotdesk.planning.sizes.all_sizes import good_for_all, sure_loans
-from hotdesk.planning.sizes.polynomials import Polynomial
 from hotdesk.planning.sizes.repacking import borrowing_less, repacked
 from hotdesk.planning.sizes.stacking import arena_of, lay_out, read_stacking
+from hotdesk.sizes.polynomials import Polynomial
 
 N, M = Polynomial.symbol("n"), Polynomial.symbol("m")
 RANGES = {"n": (1, None), "m": (1, None)}

@@ -73,6 +73,11 @@ def test_sizes_that_give_no_symbol(size: sympy.Expr) -> None:
         _solve(((size,), (4,)))
 
 
+def test_sizes_that_give_no_symbol_are_told_as_users_read_them() -> None:
+    with pytest.raises(ShapeError, match=r"a size that gives s1.*got s1//2"):
+        _solve(((sympy.floor(S1 / 2),), (4,)))
+
+
 @pytest.mark.parametrize(("size", "found"), [(2 * S0, 7), (S0 + 4, 3), (S1**2, 5)], ids=str)
 def test_sizes_no_symbol_can_give(size: sympy.Expr, found: int) -> None:
     with pytest.raises(ShapeError, match=f"for some size s.*got {found}"):

@@ -27,7 +27,6 @@ from hotdesk.errors import LoweringError
 from hotdesk.ir.building import clone_with, integers
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function
-from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
 from hotdesk.ir.walking import captured_operands, defining_op, integer_of, nested_ops, values_read
 from hotdesk.kernels.text import View
@@ -35,6 +34,7 @@ from hotdesk.passes.lower.structured.checks import replace_checks
 from hotdesk.passes.lower.structured.cuts import find_cut, head_text
 from hotdesk.passes.lower.structured.joined import join_loops
 from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref, ScalarSizes
+from hotdesk.sizes.size import Size, is_opaque
 
 _REASSOCIATED = ("arith.addf", "arith.mulf")
 _SCALAR_DIALECTS = ("affine", "arith", "math", "memref")

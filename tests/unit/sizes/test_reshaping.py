@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import sympy
 
-from hotdesk.ir.reshaping import matching
+from hotdesk.sizes.reshaping import matching
 
 A, B = sympy.symbols("a b")
 

@@ -1,19 +1,14 @@
-"""Sizes as integers or SymPy expressions: their normal form, and computing them exactly.
-
-A symbol stands for a size that the caller chooses; one named `opaque…` for a size that is not known before the program runs
-(`ir.written_sizes` makes them and says what they are). `ir.parsed_sizes` reads sizes.
-"""
+"""Sizes that are expressions of SymPy's: their normal form, other symbols put into them, and computing them exactly."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 import sympy
 
-Size: TypeAlias = "int | sympy.Expr"
+from hotdesk.sizes.size import Size, symbols_of
 
-OPAQUE = "opaque"
 _algebra: Any = sympy  # SymPy's functions are not annotated
 
 
@@ -22,7 +17,7 @@ def integer(expression: Any) -> Size:
     return int(expression) if getattr(expression, "is_Integer", True) else expression
 
 
-def product(sizes: tuple[Size, ...] | list[Size]) -> Size:
+def product(sizes: Sequence[Size]) -> Size:
     """The product of sizes; 1 for none."""
     total: Size = 1
     for size in sizes:
@@ -35,9 +30,18 @@ def expand(size: Any) -> Size:
     return integer(_algebra.expand(size)) if isinstance(size, sympy.Basic) else int(size)
 
 
-def is_opaque(size: Size) -> bool:
-    """Whether a size depends on something that is not known before the program runs."""
-    return isinstance(size, sympy.Expr) and any(str(s).startswith(OPAQUE) for s in size.free_symbols)
+def is_sum_of_products(size: Size) -> bool:
+    """Whether a size is a polynomial with whole coefficients in its symbols."""
+    expression: Any = _algebra.sympify(size)
+    symbols = expression.free_symbols
+    return expression.is_polynomial(*symbols) and all(n.is_Integer for n in expression.atoms(sympy.Number))
+
+
+def replaced(size: Any, values: Mapping[Any, Size]) -> Any:
+    """A size or a relation with some of its symbols replaced."""
+    if not isinstance(size, sympy.Basic) or not any(symbol in values for symbol in cast(Any, size).free_symbols):
+        return size
+    return integer(cast(Any, size).xreplace(dict(values)))
 
 
 class Quotient(sympy.Function):  # pyright: ignore[reportUntypedBaseClass]
@@ -48,14 +52,22 @@ class Quotient(sympy.Function):  # pyright: ignore[reportUntypedBaseClass]
         return f"(({dividend}) // ({divisor}))"
 
 
-def integer_function(names: Sequence[str], sizes: Sequence[Size]) -> Callable[..., list[int]]:
-    """A Python function of the symbols `names` that gives the value of every size.
+class Evaluator:
+    """Evaluates many sizes at once. `names` are the symbols in them.
 
     SymPy would have Python divide floats, whose error is enough to round a size to the wrong integer: 49 * (1 / 49) < 1. Here
     integers are divided, so sizes are exact, however large.
     """
-    symbols = [sympy.Symbol(name) for name in names]
-    return _algebra.lambdify(symbols, [divided(size) for size in sizes], modules="math", cse=True)
+
+    def __init__(self, sizes: Sequence[Size]) -> None:
+        self.names = sorted({name for size in sizes for name in symbols_of(size)})
+        symbols = [sympy.Symbol(name) for name in self.names]
+        self._function: Callable[..., list[int]] = _algebra.lambdify(
+            symbols, [divided(size) for size in sizes], modules="math", cse=True
+        )
+
+    def at(self, symbols: Mapping[str, int]) -> list[int]:
+        return [int(value) for value in self._function(*(symbols[name] for name in self.names))]
 
 
 def divided(size: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import sympy
 
-from hotdesk.ir.size_proofs import known_limit
+from hotdesk.sizes.proofs import known_limit
 
 _algebra: Any = sympy
 n, u, v = _algebra.symbols("n opaque1 opaque2")

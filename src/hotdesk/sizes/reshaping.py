@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import sympy
+from hotdesk.sizes.expressions import product
+from hotdesk.sizes.size import Size
 
 Dims: TypeAlias = tuple[int, ...]
-_algebra: Any = sympy  # SymPy's functions are not annotated
 
 
-def matching(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[Dims, Dims]]:
+def matching(before: Sequence[Size], after: Sequence[Size]) -> list[tuple[Dims, Dims]]:
     """The finest groups of neighbouring dims that have equally many elements before and after a reshape.
 
-    Sizes are integers or SymPy expressions. Where products are not proven equal, dims stay in one group, at worst all of them.
+    Where products are not proven equal, dims stay in one group, at worst all of them.
     """
     groups: list[tuple[Dims, Dims]] = []
     start, other = 0, 0
@@ -30,17 +30,10 @@ def matching(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[Dims, Di
     return groups
 
 
-def _next(before: Sequence[Any], after: Sequence[Any], start: int, other: int) -> tuple[int, int] | None:
+def _next(before: Sequence[Size], after: Sequence[Size], start: int, other: int) -> tuple[int, int] | None:
     """The ends of the shortest two runs of dims with equal products."""
     pairs = ((i, j) for i in range(start + 1, len(before) + 1) for j in range(other + 1, len(after) + 1))
     for i, j in sorted(pairs, key=sum):
-        if _algebra.expand(_product(before[start:i]) - _product(after[other:j])) == 0:
+        if product(before[start:i]) == product(after[other:j]):
             return i, j
     return None
-
-
-def _product(sizes: Sequence[Any]) -> Any:
-    total: Any = _algebra.Integer(1)
-    for size in sizes:
-        total = total * size
-    return total

@@ -1,6 +1,6 @@
 """Sizes as users read them, and as attributes state them: `400*batch`, `4*max(0, dim 0 of %x)`, `(n + 1)//2`.
 
-`ir.parsed_sizes` reads them back. A symbol that stands for a size which nobody named has, in braces behind its name, what it is
+`sizes.reading` reads them back. A symbol that stands for a size which nobody named has, in braces behind its name, what it is
 the size of.
 """
 
@@ -13,7 +13,8 @@ from typing import Any, cast
 import sympy
 from sympy.printing.str import StrPrinter
 
-from hotdesk.ir.sizes import OPAQUE, Size
+from hotdesk.sizes.expressions import replaced
+from hotdesk.sizes.size import OPAQUE, Size
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _StrPrinter: Any = StrPrinter
@@ -33,13 +34,11 @@ def written(size: Size) -> str:
 
 def renamed(size: Size, rename: Callable[[str], str]) -> Size:
     """A size with other words for what nobody named."""
-    if isinstance(size, int):
-        return size
-    symbols: Any = size.free_symbols
-    new = {
-        symbol: _algebra.Symbol(_UNNAMED.sub(lambda m: f"{m[1]}{{{rename(m[2])}}}", symbol.name)) for symbol in symbols
-    }
-    return _algebra.sympify(size).xreplace(new)
+    symbols = () if isinstance(size, int) else cast("set[sympy.Symbol]", cast(Any, size).free_symbols)
+    return replaced(
+        size,
+        {each: sympy.Symbol(_UNNAMED.sub(lambda m: f"{m[1]}{{{rename(m[2])}}}", each.name)) for each in symbols},
+    )
 
 
 class _Printer(_StrPrinter):  # pyright: ignore[reportUntypedBaseClass]

@@ -7,15 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotdesk.planning.sizes.polynomials import (
-    Polynomial,
-    Ranges,
-    greatest,
-    is_never_less,
-    is_never_negative,
-    least,
-    never_falls,
-)
+from hotdesk.sizes.polynomials import Polynomial, Ranges, greatest, is_never_less, is_never_negative, least, never_falls
 
 N, M, ONE = Polynomial.symbol("n"), Polynomial.symbol("m"), Polynomial.number(1)
 MONOMIALS = st.tuples(st.integers(0, 2), st.integers(0, 2)).map(

@@ -1,6 +1,6 @@
 """Sizes read from text: `2*max(0, batch - 1)`, `(dim 0 of %x)//2`, `%n mod 4`, `(n if n < 4 else 4)`.
 
-`ir.written_sizes` writes them. What SymPy's own text says in other words (`Max`, `Mod(a, b)`, `Eq(a, b)`) is read too. Nothing of
+`sizes.writing` writes them. What SymPy's own text says in other words (`Max`, `Mod(a, b)`, `Eq(a, b)`) is read too. Nothing of
 the text is run.
 """
 
@@ -15,7 +15,8 @@ from typing import Any
 
 import sympy
 
-from hotdesk.ir.sizes import OPAQUE, Size, integer
+from hotdesk.sizes.expressions import integer
+from hotdesk.sizes.size import OPAQUE, Size
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _MOD = re.compile(r"(?<=[\w)])\s+mod\s+(?=[\w(%])")

@@ -11,8 +11,9 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotdesk.ir.size_proofs import SizeProver, holds_for_all
-from hotdesk.ir.sizes import Size, integer
+from hotdesk.sizes.expressions import integer
+from hotdesk.sizes.proofs import SizeProver, holds_for_all
+from hotdesk.sizes.size import Size
 
 ALGEBRA: Any = sympy  # SymPy's functions are not annotated
 N, M = ALGEBRA.symbols("n m")

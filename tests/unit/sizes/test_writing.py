@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import sympy
 
-from hotdesk.ir.parsed_sizes import is_name, parsed
-from hotdesk.ir.sizes import OPAQUE, Size, is_opaque
-from hotdesk.ir.written_sizes import renamed, unnamed, written
+from hotdesk.sizes.reading import is_name, parsed
+from hotdesk.sizes.size import OPAQUE, Size, is_opaque
+from hotdesk.sizes.writing import renamed, unnamed, written
 
 algebra: Any = sympy
 X, N = unnamed(1, "dim 0 of %x"), unnamed(2, "%n")

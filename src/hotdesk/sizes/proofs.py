@@ -1,21 +1,21 @@
 """What is proven of symbolic sizes: that one is never less than another one, what one never exceeds, and what never falls.
 
-Sizes are read as polynomials, and `planning.sizes.polynomials` proves. What is not one, such as `n//2`, becomes a symbol
+Sizes are read as polynomials, and `sizes.polynomials` proves. What is not one, such as `n//2`, becomes a symbol
 with a range of its own, which follows from those of the symbols inside. That two such symbols depend on each other is lost, which
 may leave a comparison open and never makes a wrong one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from math import lcm
 from typing import Any, cast
 
 import sympy
 
-from hotdesk.ir.sizes import Size, integer, is_opaque
-from hotdesk.planning.sizes.polynomials import (
+from hotdesk.sizes.expressions import integer
+from hotdesk.sizes.polynomials import (
     Monomial,
     Polynomial,
     Range,
@@ -25,11 +25,11 @@ from hotdesk.planning.sizes.polynomials import (
     least,
     never_falls,
 )
+from hotdesk.sizes.size import Bounds, Size, is_opaque
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _ANY: Range = (None, None)
 
-Bounds = Mapping[str, "tuple[int, int | None]"]
 _NO_BOUNDS: Bounds = {}
 
 
@@ -174,6 +174,11 @@ class SizeProver:
         if falls:
             self._falls.add(name)
         return name
+
+
+def is_not_negative(number: Any, may_be_negative: Callable[[Any], bool] = is_opaque) -> bool:
+    """Whether it is known of a number that it is not below 0, as sizes are not."""
+    return SizeProver(may_be_negative=may_be_negative).is_never_less(integer(number), 0)
 
 
 def holds_for_all(relation: Any, bounds: Bounds = _NO_BOUNDS) -> bool:
