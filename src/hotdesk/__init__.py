@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hotdesk.errors import HotdeskError
     from hotdesk.jitting import jit
     from hotdesk.planning import Buffer, Plan, Pool, Problem, Tie, plan
-    from hotdesk.report.records import Memory
+    from hotdesk.report.memory import Memory
     from hotdesk.runtime.code.threads import get_num_threads, scratch_bytes, set_num_threads
     from hotdesk.runtime.program import Program
     from hotdesk.tradeoffs import tradeoff
@@ -57,7 +57,7 @@ _MODULES = {
     "jit": "hotdesk.jitting",
     "load": "hotdesk.artifacts.loading",
     **dict.fromkeys(("Buffer", "Plan", "Pool", "Problem", "Tie", "plan"), "hotdesk.planning"),
-    "Memory": "hotdesk.report.records",
+    "Memory": "hotdesk.report.memory",
     "Program": "hotdesk.runtime.program",
     **dict.fromkeys(("get_num_threads", "scratch_bytes", "set_num_threads"), "hotdesk.runtime.code.threads"),
     "tradeoff": "hotdesk.tradeoffs",

@@ -38,7 +38,6 @@ from hotdesk.artifacts.records import (
     PlansRecord,
     PreparedRecord,
     ProgramRecord,
-    SourceRecord,
     SpecRecord,
     StackingRecord,
     StoredRecord,
@@ -48,7 +47,6 @@ from hotdesk.artifacts.records import (
 from hotdesk.artifacts.symbolic import FormulaWriter
 from hotdesk.artifacts.weights import Safetensors
 from hotdesk.errors import ArtifactMachineError, NotSavableError, OptionError, WeightsError
-from hotdesk.explain import Source
 from hotdesk.frontends.captured import Weight
 from hotdesk.frontends.mlir.calling import MlirCalling
 from hotdesk.ir.context import make_context, of_bytecode
@@ -173,12 +171,8 @@ class _File:
             results=tuple(map(self._spec, captured.results)),
             constraints=dict(captured.constraints),
             symbols=dict(captured.names),
-            checks=tuple(
-                CheckRecord(self._formulas.relation(c.relation), c.message, _source(c.source)) for c in checks
-            ),
-            assertions=tuple(
-                AssertionRecord(each.code, each.message, _source(each.source)) for each in self._made.assertions
-            ),
+            checks=tuple(CheckRecord(self._formulas.relation(c.relation), c.message, c.source) for c in checks),
+            assertions=tuple(AssertionRecord(each.code, each.message, each.source) for each in self._made.assertions),
             main=self._function(lowered, self._saving.main),
             prepare=self._prepare(),
             weights=weights,
@@ -276,7 +270,7 @@ class _File:
             buffers=tuple(map(self._buffer, lowered.buffers)),
             constants=tuple(self._constant(place, data) for place, data in lowered.constants.items()),
             numbers=tuple(map(size, lowered.numbers)),
-            sources=tuple(map(_source, lowered.sources)),
+            sources=tuple(lowered.sources),
             result_places=lowered.result_places,
             donated=lowered.donated,
             state=lowered.state,
@@ -398,10 +392,6 @@ def calling_record(calling: object, size: Callable[[Any], Any]) -> CallingRecord
 def _is_constant(name: str) -> bool:
     """Whether a tensor is none that the user knows: one that `torch.export` has lifted out of the code, or Hotdesk's own."""
     return name == RANDOM_STATE or name.rpartition(".")[2].startswith(("lifted_tensor", "_tensor_constant"))
-
-
-def _source(source: Source) -> SourceRecord:
-    return SourceRecord(source.op, source.location, source.module)
 
 
 def _plan(plan: Plan) -> PlanRecord:

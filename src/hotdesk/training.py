@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hotdesk.api import Options, compile
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
-from hotdesk.report.records import Memory
+from hotdesk.report.memory import Memory
 from hotdesk.runtime.program import Program
 from hotdesk.whole_imports import whole_imports
 

@@ -110,6 +110,14 @@ for number in sys.argv[2:]:
 loaded = sorted(name for name in sys.modules if name.startswith(("hotdesk.passes", "hotdesk.analysis", "hotdesk._bindings")))
 assert not loaded, loaded
 """
+LOADING = """
+import sys
+import numpy
+before = set(sys.modules)
+import hotdesk
+hotdesk.load(sys.argv[1])
+print(*sorted(sys.modules.keys() - before))
+"""
 
 
 def test_a_process_with_numpy_alone(net: Net, tmp_path: Path) -> None:
@@ -160,6 +168,17 @@ def test_sizes_that_are_made_of_others(tmp_path: Path) -> None:
         loaded(torch.randn(7, 4), torch.randn(4, 4))
 
 
+def test_loading_imports_little(net: Net, tmp_path: Path) -> None:
+    """Planning, reports and reasons come with the first call or question that needs them; so do modules for paths."""
+    path = _saved(hotdesk.compile(net, (torch.ones(2, 3, 6, 6),)), tmp_path)
+    done = subprocess.run([sys.executable, "-c", LOADING, str(path)], check=True, capture_output=True, text=True)
+    imported = done.stdout.split()
+    late = ("hotdesk.planning.", "hotdesk.report.", "hotdesk.explain.reason", "tempfile", "pathlib", "sympy")
+    assert [name for name in imported if name.startswith(late) and name != "hotdesk.planning.problem.numbers"] == [
+        "hotdesk.planning.problem"
+    ]
+
+
 def test_nested_arguments_and_results(tmp_path: Path) -> None:
     class Nested(torch.nn.Module):
         def forward(self, pair: Any, flag: bool, *, scale: dict[str, Any]) -> Any:
@@ -174,7 +193,7 @@ def test_nested_arguments_and_results(tmp_path: Path) -> None:
     _close(found["rest"][0], wanted["rest"][0])
     assert found["rest"][1:] == wanted["rest"][1:]
     _close(loaded(flag=True, pair=(x, [y]), scale={"by": s})["sum"], wanted["sum"])
-    with pytest.raises(ArgumentTypeError, match="was fixed when the program was compiled"):
+    with pytest.raises(ArgumentTypeError, match="`flag` was fixed when the program was compiled"):
         loaded((x, [y]), False, **kwargs)
     with pytest.raises(ArgumentTypeError, match="nested differently"):
         loaded((x, (y,)), True, **kwargs)
@@ -199,9 +218,14 @@ def test_weights_by_reference_are_mapped(net: Net, tmp_path: Path) -> None:
     _write_safetensors(tmp_path / "none.safetensors", {"x": torch.ones(3)})
     with pytest.raises(WeightsError, match="none of them"):
         program.save(tmp_path / "no.hotdesk", weights=tmp_path / "none.safetensors")
-    (tmp_path / "net.safetensors").unlink()
-    with pytest.raises(WeightsError, match="net.safetensors"):
+    moved = (tmp_path / "net.safetensors").rename(tmp_path / "moved.safetensors")
+    with pytest.raises(WeightsError, match=r"net\.safetensors.*Say where it is: `hotdesk\.load\(…, weights="):
         hotdesk.load(path)
+    given = {name: tensor for name, tensor in weights.items() if name != "linear.bias"}
+    with pytest.raises(WeightsError, match=r"the weights linear\.bias of the program: .*net\.safetensors"):
+        hotdesk.load(path, weights=given)
+    _close(hotdesk.load(path, weights=moved)(x), net(x))
+    _close(hotdesk.load(path, weights=weights)(x), net(x))
 
 
 @pytest.mark.parametrize(
@@ -238,7 +262,7 @@ def test_given_weights_are_read_where_they_are(net: Net, tmp_path: Path) -> None
     _close(hotdesk.load(path, weights={name: each.numpy() for name, each in weights.items()})(x), net(x))
     with pytest.raises(WeightsError, match=r"expected `hotdesk.load\(…, weights=…\)`"):
         hotdesk.load(path)
-    with pytest.raises(WeightsError, match="linear.bias"):
+    with pytest.raises(WeightsError, match=r"with linear\.bias, got others"):
         hotdesk.load(path, weights={name: each for name, each in weights.items() if name != "linear.bias"})
     with pytest.raises(WeightsError, match="none: the program has its own"):
         hotdesk.load(_saved(hotdesk.compile(net, (x,)), tmp_path), weights=weights)
@@ -262,16 +286,17 @@ def test_tied_weights_are_kept_once(tmp_path: Path) -> None:
     _close(hotdesk.load(path)(x), model(x))
 
 
+class Counter(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count.add_(x)
+        return self.count * 2
+
+
 def test_state_belongs_to_the_process_that_loads(tmp_path: Path) -> None:
-    class Counter(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.register_buffer("count", torch.zeros(3))
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            self.count.add_(x)
-            return self.count * 2
-
     x = torch.ones(3)
     program = hotdesk.compile(Counter(), (x,))
     program(x)
@@ -281,6 +306,13 @@ def test_state_belongs_to_the_process_that_loads(tmp_path: Path) -> None:
     _close(first(x), torch.full((3,), 6.0))
     _close(second(x), torch.full((3,), 4.0))
     _close(program(x), torch.full((3,), 4.0))
+
+
+def test_state_that_is_given_is_changed_where_it_lies(tmp_path: Path) -> None:
+    x, count = torch.ones(3), torch.full((3,), 4.0)
+    path = _saved(hotdesk.compile(Counter(), (x,)), tmp_path, weights="given")
+    _close(hotdesk.load(path, weights={"count": count})(x), torch.full((3,), 10.0))
+    _close(count, torch.full((3,), 5.0))
 
 
 def test_random_numbers_follow_from_the_seed(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from hotdesk.artifacts.container import Container
@@ -77,8 +76,9 @@ FEATURES = re.compile(
 )
 """Features of a processor, by their names in /proc/cpuinfo, that code generation may rely on."""
 
-_shared: dict[tuple[bytes, tuple[int, ...]], LoadedCode] = {}
-"""What files have in common, placed once a process and served by its threads until it ends: by its bytes, and what it calls."""
+_shared: dict[tuple[int, int, tuple[int, ...]], LoadedCode] = {}
+"""What files have in common, placed once a process and served by its threads until it ends: by the hash of its bytes, which has
+64 bits and is another one in each process, by how many these are, and by what it calls."""
 
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -120,7 +120,7 @@ def load_code(record: CodeRecord, container: Container) -> LoadedCode:
     pool: LoadedCode | None = None
     for each in level.objects:
         data = container.read(each.section)
-        key = data, tuple(map(id, placed))
+        key = hash(data), len(data), tuple(map(id, placed))
         known = _shared.get(key) if each.role == "shared" else None
         code = known or LoadedCode(_placed(container, each.section, data, placed), placed)
         if each.role == "pool":
@@ -179,7 +179,8 @@ def _placed(container: Container, section: str, data: bytes, before: Sequence[Lo
 def processor_features() -> frozenset[str]:
     """What the first processor has, of what code generation may rely on."""
     try:
-        first = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0]
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            first = file.read().partition("\n\n")[0]
     except OSError:
         return frozenset()
     flags = next((line.partition(":")[2] for line in first.splitlines() if line.startswith("flags")), "")

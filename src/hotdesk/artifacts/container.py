@@ -13,11 +13,8 @@ from __future__ import annotations
 import os
 import stat
 import struct
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from hotdesk.errors import ArtifactError, ArtifactVersionError
@@ -33,8 +30,7 @@ _MOST_SECTIONS = 256
 _CHUNK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """Where a section lies in the file, in bytes."""
 
     name: str
@@ -174,8 +170,11 @@ def write(path: str | os.PathLike[str], sections: Mapping[str, Sequence[Any]], a
         offset += count
     head = _HEAD.pack(MAGIC, VERSION, len(entries), offset)
     table = b"".join(_ENTRY.pack(*entry) for entry in entries)
-    target = Path(path)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    import tempfile  # which reading does without
+
+    target: str = os.fspath(path)
+    folder, name = os.path.split(target)
+    descriptor, temporary = tempfile.mkstemp(dir=folder or os.curdir, prefix=f".{name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(head + table + _CHECKSUM.pack(crc32(table, crc32(head))))

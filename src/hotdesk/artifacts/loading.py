@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,6 @@ from hotdesk.artifacts.records import (
     CheckRecord,
     FunctionRecord,
     ProgramRecord,
-    SourceRecord,
     SpecRecord,
     StructureRecord,
 )
@@ -40,8 +38,7 @@ from hotdesk.runtime.shared import aligned
 Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedBuffer:
+class LoadedBuffer(NamedTuple):
     """An entry of the pointer table."""
 
     kind: str
@@ -52,8 +49,7 @@ class LoadedBuffer:
     element: str
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedFunction:
+class LoadedFunction(NamedTuple):
     """A function of a file: implements `runtime.lowered.EntryFunction`."""
 
     entry: str
@@ -67,8 +63,7 @@ class LoadedFunction:
     windows: Mapping[int, tuple[tuple[int, int], ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedCheck:
+class LoadedCheck(NamedTuple):
     """A relation of sizes: like `passes.lower.function.SizeCheck`."""
 
     relation: Formula
@@ -81,7 +76,7 @@ class LoadedChecks:
 
     def __init__(self, checks: tuple[CheckRecord, ...], table: Formulas) -> None:
         self._checks = [
-            LoadedCheck(Formula(table, each.relation.number, each.relation.text), each.message, _source(each.source))
+            LoadedCheck(Formula(table, each.relation.number, each.relation.text), each.message, each.source)
             for each in checks
         ]
 
@@ -135,7 +130,7 @@ def _loaded(container: Container, given: object, *, verify: bool) -> Program:
     )
     weights = Weights(record, container, given, verify=verify)
     code = load_code(record.code, container)
-    assertions: Any = [_Assertion(each.code, each.message, _source(each.source)) for each in record.assertions]
+    assertions: Any = record.assertions
     main = _function(record.main, constants, table, code, assertions)
     prepared, kept = _prepared(record, constants, table, code, weights, assertions)
     read = {each.place: weights.addresses[each.place] for each in record.weights}
@@ -175,15 +170,6 @@ def _loaded(container: Container, given: object, *, verify: bool) -> Program:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Assertion:
-    """A run-time check: like `passes.lower.calls.Assertion`."""
-
-    code: int
-    message: str
-    source: Source
-
-
 def _function(record: FunctionRecord, constants: Bytes, table: Formulas, code: EntryCode, assertions: Any) -> Function:
     buffers = tuple(_buffer(each, table) for each in record.buffers)
     lowered = LoadedFunction(
@@ -191,7 +177,7 @@ def _function(record: FunctionRecord, constants: Bytes, table: Formulas, code: E
         buffers,
         {each.place: constants[each.offset : each.offset + each.bytes] for each in record.constants},
         tuple(size_of(each, table) for each in record.numbers),
-        tuple(map(_source, record.sources)),
+        record.sources,
         record.result_places,
         record.donated,
         record.state,
@@ -290,10 +276,6 @@ def _spec(record: SpecRecord, table: Formulas) -> TensorSpec:
     shape: Any = tuple(size_of(size, table) for size in record.shape)
     flags = record.donated, record.written, record.number, record.changed
     return TensorSpec(record.name, record.dtype, shape, record.location, *flags)
-
-
-def _source(record: SourceRecord) -> Source:
-    return Source(record.op, record.location, record.module)
 
 
 def _tensor(spec: SpecRecord, tensor: Any) -> Any:

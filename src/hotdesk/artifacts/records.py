@@ -1,27 +1,22 @@
 """What a file says of a program, as records: `decoding.py` reads them, and nothing else is read from the file's text.
 
 Places are those of the pointer table, offsets count bytes from the start of a section. A size is a number or a formula.
+Named tuples: a class of these is made in a seventh of the time of a frozen dataclass, and all are whenever a program is loaded.
 """
 
-from __future__ import annotations
+from typing import Any, Literal, NamedTuple
 
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from hotdesk.explain import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(NamedTuple):
     """A formula by its number, and as users read it."""
 
     number: int
     text: str
 
 
-Size: TypeAlias = "int | Ref"
-
-
-@dataclass(frozen=True, slots=True)
-class SpecRecord:
+class SpecRecord(NamedTuple):
     """An input, result or weight: `runtime.interface.TensorSpec`."""
 
     name: str
@@ -34,8 +29,7 @@ class SpecRecord:
     changed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class BufferUseRecord:
+class BufferUseRecord(NamedTuple):
     """An entry of the pointer table: `passes.lower.calls.Base`."""
 
     kind: Literal["alloc", "argument", "global"]
@@ -46,8 +40,7 @@ class BufferUseRecord:
     element: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRecord:
+class StoredRecord(NamedTuple):
     """Bytes of a section that the pointer table points to."""
 
     place: int
@@ -55,40 +48,27 @@ class StoredRecord:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class SourceRecord:
-    """An op, its Python line and its submodule: `explain.Source`."""
-
-    op: str
-    location: str
-    module: str
-
-
-@dataclass(frozen=True, slots=True)
-class WindowRecord:
+class WindowRecord(NamedTuple):
     """When memory of the caller's is free."""
 
     place: int
     free: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PlacementRecord:
+class PlacementRecord(NamedTuple):
     place: int
     pool: int | None
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class BoundRecord:
+class BoundRecord(NamedTuple):
     bytes: int
     step: int
     places: tuple[int, ...]
     kind: Literal["live", "pinned", "tied", "dive", "cp-sat"]
 
 
-@dataclass(frozen=True, slots=True)
-class PlanRecord:
+class PlanRecord(NamedTuple):
     """The one plan of a function whose sizes are numbers."""
 
     placements: tuple[PlacementRecord, ...]
@@ -98,8 +78,7 @@ class PlanRecord:
     no_reuse: int
 
 
-@dataclass(frozen=True, slots=True)
-class StackingRecord:
+class StackingRecord(NamedTuple):
     """`planning.sizes.stacking.Stacking`; buffers by their position among those that are planned."""
 
     spaces: tuple[int | None, ...]
@@ -107,8 +86,7 @@ class StackingRecord:
     below: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PlansRecord:
+class PlansRecord(NamedTuple):
     """How a function is planned: by `fixed`, or for the sizes of a call by one stacking that serves `all`, or by several."""
 
     fixed: PlanRecord | None
@@ -116,15 +94,14 @@ class PlansRecord:
     stackings: tuple[StackingRecord, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionRecord:
+class FunctionRecord(NamedTuple):
     """A lowered function: `runtime.lowered.EntryFunction`. The contents of constants are in the section `constants`."""
 
     entry: str
     buffers: tuple[BufferUseRecord, ...]
     constants: tuple[StoredRecord, ...]
     numbers: tuple[int | Ref, ...]
-    sources: tuple[SourceRecord, ...]
+    sources: tuple[Source, ...]
     result_places: tuple[int, ...]
     donated: tuple[int, ...]
     state: tuple[int, ...]
@@ -132,24 +109,23 @@ class FunctionRecord:
     plans: PlansRecord
 
 
-@dataclass(frozen=True, slots=True)
-class CheckRecord:
+class CheckRecord(NamedTuple):
     """A relation of sizes that a call must fulfil."""
 
     relation: Ref
     message: str
-    source: SourceRecord
+    source: Source
 
 
-@dataclass(frozen=True, slots=True)
-class AssertionRecord:
+class AssertionRecord(NamedTuple):
+    """A run-time check: `passes.lower.calls.Assertion`."""
+
     code: int
     message: str
-    source: SourceRecord
+    source: Source
 
 
-@dataclass(frozen=True, slots=True)
-class WeightRecord:
+class WeightRecord(NamedTuple):
     """A tensor of the model.
 
     Attributes:
@@ -171,8 +147,7 @@ class WeightRecord:
     read: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedRecord:
+class PreparedRecord(NamedTuple):
     """What `@prepare` makes: its place in `@main`, and where it lies in the section `weights`; None where it is made at load."""
 
     place: int
@@ -180,16 +155,14 @@ class PreparedRecord:
     offset: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectRecord:
+class ObjectRecord(NamedTuple):
     """An object file: the section it is in, and whether it shares out work, or is what the threads of a pool run."""
 
     section: str
     role: Literal["pool", "shared", "program"]
 
 
-@dataclass(frozen=True, slots=True)
-class LevelRecord:
+class LevelRecord(NamedTuple):
     """Code for a kind of processor: the features it needs, by their names in /proc/cpuinfo, and objects as they are linked."""
 
     name: str
@@ -197,8 +170,7 @@ class LevelRecord:
     objects: tuple[ObjectRecord, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CodeRecord:
+class CodeRecord(NamedTuple):
     """Machine code: the system and architecture it is for, the kind of its thread pool, and levels, the best first."""
 
     system: str
@@ -207,8 +179,7 @@ class CodeRecord:
     levels: tuple[LevelRecord, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StructureRecord:
+class StructureRecord(NamedTuple):
     """A nest of containers: `kind`, the keys of a dictionary, and what is in it; a leaf has none."""
 
     kind: Literal["leaf", "none", "tuple", "list", "dict"]
@@ -216,8 +187,7 @@ class StructureRecord:
     parts: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ReturnedRecord:
+class ReturnedRecord(NamedTuple):
     """A leaf of what a call returns: a tensor result, a number that one holds, a number made of sizes, or a constant."""
 
     kind: Literal["tensor", "held", "number", "constant"]
@@ -227,16 +197,14 @@ class ReturnedRecord:
     constant: Any
 
 
-@dataclass(frozen=True, slots=True)
-class ConstantRecord:
+class ConstantRecord(NamedTuple):
     """A leaf of the arguments that is no tensor: its name, and the value that it has to have."""
 
     name: str
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class CallingRecord:
+class CallingRecord(NamedTuple):
     """How Python arguments become inputs, and results what a call returns. Leaves of `arguments` are numbered from 0 on."""
 
     positional: tuple[str, ...]
@@ -247,8 +215,7 @@ class CallingRecord:
     leaves: tuple[ReturnedRecord, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramRecord:
+class ProgramRecord(NamedTuple):
     """A program.
 
     Attributes:

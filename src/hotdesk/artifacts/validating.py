@@ -31,7 +31,7 @@ from hotdesk.artifacts.records import (
 )
 from hotdesk.artifacts.weights import ITEM_BYTES
 from hotdesk.errors import ArtifactError
-from hotdesk.planning.problem.problem import LARGEST_TOTAL
+from hotdesk.planning.problem.numbers import LARGEST_TOTAL
 
 ALIGNMENT = 64
 

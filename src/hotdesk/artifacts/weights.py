@@ -13,10 +13,8 @@ import mmap
 import os
 import stat
 import struct
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, cast
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -54,8 +52,7 @@ def mapped(descriptor: int, offset: int, count: int) -> Bytes:
     return np.frombuffer(mmap.mmap(descriptor, count, offset=offset, access=mmap.ACCESS_READ), np.uint8)
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     """A tensor in a safetensors file: its type and sizes, and where it lies in the file."""
 
     dtype: str
@@ -134,11 +131,13 @@ class Weights:
         if verify and "weights" in container.sections:
             container.verify("weights")
         self.inside = inside.ctypes.data
-        state = container.read("state") if any(each.changed for each in record.weights) else b""
+        has_state = any(each.changed and each.offset is not None for each in record.weights)
+        state = container.read("state") if has_state else b""
         named, file = _given(record, container, given)
         missing: list[str] = []
+        needed = {each.place for each in _needed(record)}
         for weight in record.weights:
-            if not _is_needed(weight, record):
+            if weight.place not in needed:
                 self.addresses[weight.place] = 0  # nothing reads it
             elif weight.offset is not None:
                 self._place_inside(weight, state)
@@ -151,8 +150,8 @@ class Weights:
         if missing:
             raise WeightsError(
                 "the weights of the program",
-                expected=f"`hotdesk.load(…, weights=…)` with {', '.join(missing[:5])}{' …' if missing[5:] else ''}",
-                got="none: it was saved without",
+                expected=f"`hotdesk.load(…, weights=…)` with {_listed(missing)}",
+                got="none: it was saved without" if given is None else "others",
             )
 
     def _section(self, name: str) -> Bytes:
@@ -216,20 +215,19 @@ def _match(weight: WeightRecord, dtype: str, shape: Sequence[int]) -> None:
         )
 
 
-def _is_needed(weight: WeightRecord, record: ProgramRecord) -> bool:
-    """Whether a weight is read: by `@main`, or by `@prepare` where that runs at load."""
-    return weight.read or weight.changed or any(each.offset is None for each in record.prepared)
+def _needed(record: ProgramRecord) -> list[WeightRecord]:
+    """The weights that are read: by `@main`, or by `@prepare` where that runs at load."""
+    prepares = any(each.offset is None for each in record.prepared)
+    return [each for each in record.weights if prepares or each.read or each.changed]
 
 
 def _given(
     record: ProgramRecord, container: Container, given: object
 ) -> tuple[Mapping[str, object], Safetensors | None]:
     """Tensors by name, and the file that has the others."""
-    absent = {each.spec.name for each in record.weights if each.offset is None and _is_needed(each, record)}
+    absent = {each.spec.name for each in _needed(record) if each.offset is None}
     if given is None:
-        return {}, Safetensors(
-            Path(container.name).parent / record.safetensors
-        ) if record.safetensors is not None else None
+        return {}, _referred(record, container, absent)
     if not absent:
         raise WeightsError("argument 'weights'", expected="none: the program has its own", got=type(given).__name__)
     if isinstance(given, (str, os.PathLike)):
@@ -238,7 +236,23 @@ def _given(
         expected = "tensors by name, or the name of a safetensors file"
         raise WeightsError("argument 'weights'", expected=expected, got=type(given).__name__)
     named = cast("Mapping[str, object]", given)
-    file = None
-    if record.safetensors is not None and absent - named.keys():
-        file = Safetensors(Path(container.name).parent / record.safetensors)
-    return named, file
+    return named, _referred(record, container, absent - named.keys())
+
+
+def _referred(record: ProgramRecord, container: Container, wanted: Collection[str]) -> Safetensors | None:
+    """The file that the program says has its weights, by its place from the program's own; None without one, or need of one."""
+    if record.safetensors is None or not wanted:
+        return None
+    path = os.path.join(os.path.dirname(container.name), record.safetensors)
+    if not os.path.exists(path):
+        raise WeightsError(
+            f"the weights {_listed(sorted(wanted))} of the program",
+            expected=f"'{path}', which has them, where it was from the program's file",
+            got="no such file",
+            hint='Say where it is: `hotdesk.load(…, weights="…")`.',
+        )
+    return Safetensors(path)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (" …" if names[5:] else "")

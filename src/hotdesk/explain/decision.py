@@ -6,12 +6,12 @@ Every stage that decides about memory returns `Decision` records; nothing prints
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
 
 from hotdesk.explain.reason import Reason
-from hotdesk.sizes.size import Size, evaluate, is_opaque, spelled
+from hotdesk.explain.source import Source
+from hotdesk.sizes.size import Size, evaluate, is_opaque, represented, spelled
 
 
 class Outcome(str, Enum):
@@ -38,24 +38,6 @@ class Outcome(str, Enum):
 
     def __str__(self) -> str:
         return self.value
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """An operation a decision rests on.
-
-    Attributes:
-        op: its name.
-        location: its Python line such as `model.py:12`, or `""` if unknown.
-        module: the submodule of the model that it comes from, such as `encoder.layer.3`; `""` if unknown.
-    """
-
-    op: str
-    location: str = ""
-    module: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.op} at {self.location}" if self.location else self.op
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +76,3 @@ class Decision:
         if not isinstance(self.bytes, int) and is_opaque(self.bytes):
             return replace(self, bytes=0)
         return replace(self, bytes=evaluate(self.bytes, symbols))
-
-
-def represented(record: Any, **texts: str) -> str:
-    """The `repr` of a record some of whose fields, sizes, have other texts than SymPy's."""
-    values = {each.name: repr(getattr(record, each.name)) for each in fields(record)} | texts
-    return f"{type(record).__name__}({', '.join(f'{name}={value}' for name, value in values.items())})"

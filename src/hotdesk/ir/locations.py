@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from hotdesk._bindings import ir
 from hotdesk.errors import HotdeskError
-from hotdesk.explain.decision import Source
+from hotdesk.explain.source import Source
 
 CHECKED_OP = "hotdesk.checked_op"  # on a `cf.assert`: the name of the op that it was made for
 _FRAME = re.compile(r'"((?!<(?:module|node) )[^"]+)":(\d+):(\d+)')

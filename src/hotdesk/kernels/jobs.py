@@ -5,7 +5,7 @@ A job is the arguments of such a function, one after the other in memory, each 8
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 GRAIN = 1 << 20
 """Multiplications that are worth a thread: several times what it costs to hand them to one that looks for work."""
@@ -27,8 +27,7 @@ llvm.func @{address_name(function)}(%to: !llvm.ptr) {{
 }}"""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """What is shared out.
 
     Attributes:

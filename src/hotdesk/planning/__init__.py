@@ -6,8 +6,9 @@ Read `planner.py` first, which is `plan`, then the four rooms: `problem` (what i
 `placement` (how offsets are found), `sizes` (sizes that vary by call), and `scheduling` (the order of operations).
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hotdesk.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hotdesk.planning.placement.portfolio import DEFAULT_EFFORT, NO_REUSE, STRATEGIES
@@ -47,25 +48,17 @@ __all__ = [
     "write_csv",
 ]
 
-_MODULES = {
-    "planner": ("plan",),
-    "placement.portfolio": ("DEFAULT_EFFORT", "NO_REUSE", "STRATEGIES"),
-    "problem.bounds": ("Bound", "BoundCertificate", "certificate", "lower_bound", "max_live"),
-    "problem.buffers": ("Buffer", "BufferId", "Pool", "PoolId", "Tie", "adjacent"),
-    "problem.checker": ("Checker", "Violation", "ViolationCode", "check"),
-    "problem.csvform": ("read_csv", "read_csv_plan", "write_csv"),
-    "problem.plan": ("Placement", "Plan"),
-    "problem.problem": ("Problem",),
-}
-
-
-def _found(name: str) -> Any:
-    """A public name, when it is first used: who lays out a plan that is made already needs no planner."""
-    module = next((module for module, names in _MODULES.items() if name in names), None)
-    if module is None:
-        raise AttributeError(f"module 'hotdesk.planning' has no attribute '{name}'", name=name)
-    return globals().setdefault(name, getattr(import_module(f"hotdesk.planning.{module}"), name))
-
-
 if not TYPE_CHECKING:
-    __getattr__ = _found
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "planner": ("plan",),
+            "placement.portfolio": ("DEFAULT_EFFORT", "NO_REUSE", "STRATEGIES"),
+            "problem.bounds": ("Bound", "BoundCertificate", "certificate", "lower_bound", "max_live"),
+            "problem.buffers": ("Buffer", "BufferId", "Pool", "PoolId", "Tie", "adjacent"),
+            "problem.checker": ("Checker", "Violation", "ViolationCode", "check"),
+            "problem.csvform": ("read_csv", "read_csv_plan", "write_csv"),
+            "problem.plan": ("Placement", "Plan"),
+            "problem.problem": ("Problem",),
+        },
+    )

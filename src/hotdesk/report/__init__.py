@@ -1,13 +1,20 @@
 """Records about a program's memory, and their renderers, which read no IR.
 
-Read first `records.py` (figures of a call) and `document.py` (all that a report holds), then a renderer: `text.py`,
-`tables.py`, `page.py` with `charts.py` and `vega.py`. `diff.py` and `limits.py` compare two reports, `explaining.py` answers
-questions of one; `profile.py`, `dynamo.py` and `tradeoff.py` are reports of their own.
+Read first `memory.py` and `records.py` (figures of a call) and `document.py` (all that a report holds), then a renderer:
+`text.py`, `tables.py`, `page.py` with `charts.py` and `vega.py`. `diff.py` and `limits.py` compare two reports, `explaining.py`
+answers questions of one; `profile.py`, `dynamo.py` and `tradeoff.py` are reports of their own.
 """
 
-from hotdesk.report.document import Document
-from hotdesk.report.records import BufferLine, Certificate, CertifiedBuffer, Memory, Report, WorstCase, summarize
-from hotdesk.report.text import render
+from typing import TYPE_CHECKING
+
+from hotdesk.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from hotdesk.report.certificates import Certificate, CertifiedBuffer
+    from hotdesk.report.document import Document
+    from hotdesk.report.memory import Memory, WorstCase
+    from hotdesk.report.records import BufferLine, Report, summarize
+    from hotdesk.report.text import render
 
 __all__ = [
     "BufferLine",
@@ -20,3 +27,15 @@ __all__ = [
     "render",
     "summarize",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "certificates": ("Certificate", "CertifiedBuffer"),
+            "document": ("Document",),
+            "memory": ("Memory", "WorstCase"),
+            "records": ("BufferLine", "Report", "summarize"),
+            "text": ("render",),
+        },
+    )

@@ -16,9 +16,11 @@ from typing import Any, cast
 from hotdesk.errors import ReportError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.explain.remedies import remedy
+from hotdesk.report.certificates import Certificate, CertifiedBuffer
+from hotdesk.report.memory import Memory
 from hotdesk.report.neighbours import neighbours
 from hotdesk.report.profile import Profile
-from hotdesk.report.records import BufferLine, Certificate, CertifiedBuffer, Memory, Report, summarize
+from hotdesk.report.records import BufferLine, Report, summarize
 from hotdesk.report.text import counted, render, size
 from hotdesk.sizes.size import evaluate
 

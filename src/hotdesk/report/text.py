@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from hotdesk.explain import Decision, Source
-from hotdesk.report.records import LARGEST, BufferLine, Certificate, Memory, Report
+from hotdesk.report.certificates import Certificate
+from hotdesk.report.memory import Memory
+from hotdesk.report.records import LARGEST, BufferLine, Report
 from hotdesk.sizes.size import evaluate
 
 WIDTH = 110

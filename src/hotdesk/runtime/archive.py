@@ -5,8 +5,9 @@
 The text is a table of expressions and a table of records, each after all that it refers to, and the value itself. A record is
 the number of its class and its fields; a record that stands in several places is written once, and is one again when it is read.
 
-1. What a value may be: None, bools, numbers, text, bytes, arrays of numbers, tuples, lists, mappings; dataclasses, enums and
-   kinds of `int` that are Hotdesk's own; SymPy's expressions of sizes; the types `int`, `float` and `bool`. Else: NotArchivable.
+1. What a value may be: None, bools, numbers, text, bytes, arrays of numbers, tuples, lists, mappings; dataclasses, named tuples,
+   enums and kinds of `int` that are Hotdesk's own; SymPy's expressions of sizes; the types `int`, `float` and `bool`. Else:
+   NotArchivable.
 2. An expression is written only if it is the same when it is built again from its parts.
 3. Reading builds these and nothing else: no text is evaluated, and no class is looked up outside of Hotdesk's modules.
 """
@@ -219,10 +220,18 @@ def _built(text: list[Any], parts: list[Any]) -> Any:
 def _is_own(kind: Any) -> bool:
     if kind.__module__.partition(".")[0] != _PACKAGE:
         return False
-    return issubclass(kind, Enum | int) or (is_dataclass(kind) and all(each.init for each in fields(kind)))
+    if issubclass(kind, Enum | int) or _is_named_tuple(kind):
+        return True
+    return is_dataclass(kind) and all(each.init for each in fields(kind))
+
+
+def _is_named_tuple(kind: Any) -> bool:
+    return hasattr(kind, "_fields") and issubclass(kind, tuple)
 
 
 def _field_names(kind: Any) -> tuple[str, ...]:
+    if _is_named_tuple(kind):
+        return kind._fields
     return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
 
 
@@ -241,4 +250,4 @@ def _maker(module: str, name: str, *names: str) -> Callable[..., Any]:
     def member(name: str) -> Any:
         return make[name]
 
-    return member if issubclass(make, Enum) else record if is_dataclass(make) else make
+    return member if issubclass(make, Enum) else record if names else make

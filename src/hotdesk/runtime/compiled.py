@@ -19,8 +19,8 @@ from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.entry import KERNELS, NumberTable, entry_text, kernels_of
 from hotdesk.passes.lower.flow_profile import profiled_flow
 from hotdesk.passes.lower.function import LoweredFunction, SizeCheck
+from hotdesk.report.memory import WorstCase
 from hotdesk.report.profile import KernelTimes
-from hotdesk.report.records import WorstCase
 from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.code.profiling import kernel_times
 from hotdesk.runtime.code.roof import measured_roof

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from hotdesk.errors import OptionError, ShapeError
-from hotdesk.explain import Decision
-from hotdesk.report.profile import KernelTimes
-from hotdesk.report.records import Certificate, Memory, WorstCase
 from hotdesk.runtime.code.threads import core_count
 from hotdesk.runtime.frames import Frames
 from hotdesk.runtime.function import Evaluates, Frame, Function
 from hotdesk.runtime.interface import Binding, Details, TensorSpec
 from hotdesk.runtime.lowered import held_results, own_results
-from hotdesk.runtime.plans.layout import Layout, at_peak, buffer_lines, shared_decisions
-from hotdesk.runtime.plans.problems import certified
+from hotdesk.runtime.plans.layout import Layout
 from hotdesk.runtime.shared import Arena, Shared
 from hotdesk.sizes.size import Bounds, spelled
 
 if TYPE_CHECKING:
+    from hotdesk.explain import Decision
     from hotdesk.passes.lower.function import SizeCheck
+    from hotdesk.report.certificates import Certificate
+    from hotdesk.report.memory import Memory, WorstCase
+    from hotdesk.report.profile import KernelTimes
 
 
 class Checks(Protocol):
@@ -32,8 +32,7 @@ class Checks(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramInterface:
+class ProgramInterface(NamedTuple):
     """What a program is called with and returns.
 
     Attributes:
@@ -48,8 +47,7 @@ class ProgramInterface:
     constraints: Bounds
 
 
-@dataclass(frozen=True, slots=True)
-class HeldMemory:
+class HeldMemory(NamedTuple):
     """Memory that a program holds as long as it lives.
 
     Attributes:
@@ -117,6 +115,8 @@ class PlannedExecutable:
         return PlannedBinding(dict(symbols), self._shapes(symbols), memory, layout.bytes, layout=layout)
 
     def details(self, binding: Binding) -> Details:
+        from hotdesk.runtime.plans.describing import at_peak, buffer_lines, shared_decisions
+
         layout = cast(PlannedBinding, binding).layout
         names = {place: spec.name for place, spec in zip(self._interface.input_places, self.inputs, strict=True)}
         lines = buffer_lines(self._main.lowered, layout, names, binding.symbols)
@@ -124,6 +124,8 @@ class PlannedExecutable:
         return Details(at_peak(lines), (*self._decisions, *shared), lines, tuple(self._main.lowered.sources))
 
     def certificate(self, binding: Binding) -> Certificate:
+        from hotdesk.runtime.plans.describing import certified
+
         layout = cast(PlannedBinding, binding).layout
         return certified(self._main.lowered, layout.sizes, layout.plan.bound)
 
@@ -205,6 +207,8 @@ class PlannedExecutable:
         return tuple(tuple(next(rest) for _ in spec.shape) for spec in self.results)
 
     def _memory(self, layout: Layout) -> Memory:
+        from hotdesk.report.memory import Memory
+
         lowered, arena = self._main.lowered, layout.plan.arena
         outputs = sum(layout.sizes[place] for place in own_results(lowered))
         return Memory(

@@ -6,9 +6,8 @@ import ctypes
 import mmap
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +49,7 @@ class EntryCode(Protocol):
     def entry(self, name: str) -> Callable[[int], None]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Profiled:
+class Profiled(NamedTuple):
     """An entry function that takes the time around each of its `calls`, or, with control flow, adds it up and `counts` them.
 
     `code` is kept as long as it is called.

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from hotdesk.explain import Decision, Source, represented
-from hotdesk.report.profile import KernelTimes
-from hotdesk.report.records import BufferLine, Certificate, Memory, WorstCase
-from hotdesk.sizes.size import Bounds, Size, spelled
+from hotdesk.sizes.size import Bounds, Size, represented, spelled
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from hotdesk.checker.report import CheckReport
+    from hotdesk.explain import Decision, Source
+    from hotdesk.report.certificates import Certificate
+    from hotdesk.report.memory import Memory, WorstCase
+    from hotdesk.report.profile import KernelTimes
+    from hotdesk.report.records import BufferLine
 
 
 RANDOM_STATE = "hotdesk.random"
@@ -59,8 +61,7 @@ class Binding:
     bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Details:
+class Details(NamedTuple):
     """What there is to tell about a binding.
 
     Attributes:
@@ -76,8 +77,7 @@ class Details:
     points: tuple[Source, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class WeightRange:
+class WeightRange(NamedTuple):
     """The memory of a weight: `bytes` bytes from `address`, which the executable reads at every call."""
 
     name: str

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy.typing as npt
 
-from hotdesk.explain import Source
-
 if TYPE_CHECKING:
     from hotdesk.analysis.allocations.lending import Windows
+    from hotdesk.explain import Source
     from hotdesk.sizes.size import Size
 
 

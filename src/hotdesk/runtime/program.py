@@ -17,10 +17,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, NotSavableError, OptionError
-from hotdesk.explain import Decision
-from hotdesk.report import BufferLine, Document, Memory, Report, WorstCase, render, summarize
-from hotdesk.report.document import document
-from hotdesk.report.profile import Profile
 from hotdesk.runtime.arguments.admission import Admission, Admitted
 from hotdesk.runtime.arguments.donation import Donation, TakenInputs
 from hotdesk.runtime.arguments.limits import is_bounds, limits
@@ -45,7 +41,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hotdesk.checker.report import CheckReport
+    from hotdesk.explain import Decision
+    from hotdesk.report import BufferLine, Document, Memory, Report, WorstCase
     from hotdesk.report.diff import Diff
+    from hotdesk.report.profile import Profile
     from hotdesk.report.tradeoff import Tradeoff
     from hotdesk.runtime.arguments.tensors import Kind
 
@@ -167,6 +166,7 @@ class Program:
         The program runs several times, and the roof of the machine is measured once a process; see docs/profile.md. Raises what
         a call does.
         """
+        from hotdesk.report.profile import Profile
         from hotdesk.runtime.code.roof import measured_roof  # which generates code
 
         found: list[Profile] = []
@@ -341,6 +341,8 @@ class Program:
 
     def summary(self, *args: Any, **kwargs: Any) -> Report:
         """The report on a call with these arguments, as a record."""
+        from hotdesk.report import summarize
+
         binding, views = self._plan(args, kwargs)
         symbols, decisions = tuple(binding.symbols.items()), self._decisions(binding, views)
         at_peak = self._executable.details(binding).peak_buffers
@@ -351,6 +353,8 @@ class Program:
         return self._document(*self._plan(args, kwargs))
 
     def _document(self, binding: Binding, views: tuple[TensorView, ...]) -> Document:
+        from hotdesk.report.document import document
+
         details = self._executable.details(binding)
         return document(
             self.name,
@@ -392,6 +396,8 @@ class Program:
 
     def report(self, *args: Any, **kwargs: Any) -> str:
         """The report on a call with these arguments, as at most 20 lines of text."""
+        from hotdesk.report import render
+
         return render(self.summary(*args, **kwargs))
 
     def check(self, *args: Any, **kwargs: Any) -> CheckReport:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
@@ -66,11 +65,6 @@ class Turns:
         self._lock.release()
 
 
-def _arenas() -> Frames[Arena]:
-    return Frames(Arena, core_count())
-
-
-@dataclass(frozen=True, slots=True)
 class Shared:
     """What programs have in common; one alone has its own.
 
@@ -80,6 +74,7 @@ class Shared:
         state: where those tensors lie.
     """
 
-    arenas: Frames[Arena] = field(default_factory=_arenas)
-    turns: Turns = field(default_factory=Turns)
-    state: Extents = NO_EXTENTS
+    def __init__(self, state: Extents = NO_EXTENTS) -> None:
+        self.arenas = Frames(Arena, core_count())
+        self.turns = Turns()
+        self.state = state

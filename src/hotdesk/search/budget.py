@@ -39,7 +39,7 @@ from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.passes.tensor.split_rows import SplitRows
 from hotdesk.pipeline import Log, run_pass
 from hotdesk.progress import tell
-from hotdesk.report.records import Certificate
+from hotdesk.report.certificates import Certificate
 from hotdesk.search.trials import KeptTrials, Trial, bufferized
 from hotdesk.sizes.size import Bounds
 

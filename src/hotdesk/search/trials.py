@@ -22,10 +22,11 @@ from hotdesk.models.registry import all_built_in
 from hotdesk.passes.base import Pass
 from hotdesk.pipeline import remainder
 from hotdesk.planning import plan
-from hotdesk.report.records import Certificate
+from hotdesk.report.certificates import Certificate
 from hotdesk.runtime.archive import ArchiveError, packed, unpacked
 from hotdesk.runtime.cache import keeps_programs, key_of, sources, the_cache
-from hotdesk.runtime.plans.problems import certified, problem_of
+from hotdesk.runtime.plans.describing import certified
+from hotdesk.runtime.plans.problems import problem_of
 from hotdesk.sizes.size import evaluate, symbols_of
 
 _NUMBER = "hotdesk.number"

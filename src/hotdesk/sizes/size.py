@@ -8,6 +8,7 @@ says what they are).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 if TYPE_CHECKING:
@@ -47,3 +48,9 @@ def evaluate(size: Size, symbols: Mapping[str, int]) -> int:
         return size
     free = cast("set[sympy.Symbol]", size.free_symbols)  # pyright: ignore[reportUnknownMemberType]
     return int(size.subs([(symbol, symbols[symbol.name]) for symbol in free]))
+
+
+def represented(record: Any, **texts: str) -> str:
+    """The `repr` of a record some of whose fields, sizes, have other texts than SymPy's."""
+    values = {each.name: repr(getattr(record, each.name)) for each in fields(record)} | texts
+    return f"{type(record).__name__}({', '.join(f'{name}={value}' for name, value in values.items())})"

@@ -9,8 +9,7 @@ from typing import Any, cast
 
 from hotdesk.errors import TraceError
 from hotdesk.planning import read_csv
-from hotdesk.planning.problem.numbers import shown
-from hotdesk.planning.problem.problem import LARGEST_TOTAL
+from hotdesk.planning.problem.numbers import LARGEST_TOTAL, shown
 from hotdesk.traces import onnxruntime_profile, torch_snapshot, xla
 from hotdesk.traces.trace import Event, Trace, arguments_of, buffers_of
 

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from hotdesk.artifacts import formulas
 from hotdesk.artifacts.formulas import LIMIT, Evaluated, Formula, Formulas
 from hotdesk.artifacts.loading import LoadedChecks
-from hotdesk.artifacts.records import CheckRecord, Ref, SourceRecord
+from hotdesk.artifacts.records import CheckRecord, Ref
 from hotdesk.artifacts.symbolic import FormulaWriter
 from hotdesk.artifacts.validating import size_of
 from hotdesk.errors import ArtifactError, NotSavableError, ShapeError
+from hotdesk.explain import Source
 from hotdesk.sizes.expressions import Evaluator
 
 _sympy: Any = sympy
@@ -131,9 +132,7 @@ def test_many_checks_evaluate_their_table_once(monkeypatch: pytest.MonkeyPatch) 
     evaluated: list[Any] = []
     value = formulas._value  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(formulas, "_value", lambda node, *rest: evaluated.append(node) or value(node, *rest))
-    checks = tuple(
-        CheckRecord(Ref(number, str(number)), "", SourceRecord("", "", "")) for number in range(50, len(nodes))
-    )
+    checks = tuple(CheckRecord(Ref(number, str(number)), "", Source("", "", "")) for number in range(50, len(nodes)))
     assert LoadedChecks(checks, table).failed(symbols) is None
     assert len(evaluated) == len(nodes)
     assert table.symbols(len(nodes) - 1) == symbols.keys()

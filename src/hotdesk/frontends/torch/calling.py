@@ -88,10 +88,11 @@ class TorchCalling(Calling):
         # What each flat argument must be: None for a tensor, else the constant that export baked in.
         self._constants: list[tuple[str, Any] | None] = []
         values = {spec.arg.name: spec.arg for spec in exported.graph_signature.input_specs}
-        for name in exported.graph_signature.user_inputs:
-            argument = values.get(str(name)) if isinstance(name, str) else None
+        named = _named((positional, keywords), self._positional)
+        for name, given in zip(named, exported.graph_signature.user_inputs, strict=True):
+            argument = values.get(str(given)) if isinstance(given, str) else None
             is_tensor = argument is not None and type(argument).__name__ == "TensorArgument"
-            self._constants.append(None if is_tensor else (str(name), getattr(argument, "value", name)))
+            self._constants.append(None if is_tensor else (name, getattr(argument, "value", given)))
         self._single_tensors = all(
             constant is None for constant in self._constants
         ) and self._in_spec == pytree.tree_structure((tuple([0] * len(self._constants)), {}))
@@ -198,6 +199,17 @@ class TorchCalling(Calling):
             for entry in self._template
         ]
         return pytree.tree_unflatten(returned, cast(Any, self._out_spec))
+
+
+def _named(arguments: tuple[Any, Any], positional: Sequence[str]) -> list[str]:
+    """The leaves of positional arguments and of those by name, as users write them: `n`, or `options['scale']`."""
+    paths: list[Any] = [path for path, _ in pytree.tree_flatten_with_path(arguments)[0]]
+    named: list[str] = []
+    for kind, first, *rest in paths:
+        is_named = kind.idx == 0 and first.idx < len(positional)
+        name = positional[int(first.idx)] if is_named else str(first.idx if kind.idx == 0 else first.key)
+        named.append(name + pytree.keystr(tuple(rest)))
+    return named
 
 
 def _same(given: object, fixed: object) -> bool:

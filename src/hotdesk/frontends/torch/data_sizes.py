@@ -534,10 +534,10 @@ def _measured(
     node: torch.fx.Node, places: Sequence[int], number: Callable[[], int], calls: list[ForeignCall]
 ) -> _Measured:
     one = foreign_op(node, places, number())
-    measure = replace(one.call, results=(1,), runs=_Measuring(one.call.symbol, one.call.runs))
+    measure = one.call._replace(results=(1,), runs=_Measuring(one.call.symbol, one.call.runs))
     calls.append(measure)
     symbol, runs = f"hotdesk_foreign_{number()}", _Fetching(one.call.symbol, cast(Any, one.call.runs).types)
-    fetch = replace(one.call, symbol=symbol, inputs=(1,), numbers=0, runs=runs, is_op=False)
+    fetch = one.call._replace(symbol=symbol, inputs=(1,), numbers=0, runs=runs, is_op=False)
     calls.append(fetch)
     return _Measured(Foreign(measure, one.numbers, one.inputs), Foreign(fetch, (), ()))
 

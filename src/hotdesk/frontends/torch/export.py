@@ -204,7 +204,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
         names={name: called.of(symbol) for name, symbol in given.items()},
         assumptions=tuple(called.size(relation) for relation in (*assumed(exported, source.guards, inputs), *later)),
         state=state,
-        foreign=tuple(replace(call, bytes=called.size(call.bytes)) for call in lowering.calls),
+        foreign=tuple(call._replace(bytes=called.size(call.bytes)) for call in lowering.calls),
     )
 
 

@@ -366,7 +366,7 @@ class ControlFlowLowering:
         attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(name)}
         if self._told is not None:
             source, work = self._told
-            source = replace(source, op=op or source.op)
+            source = source._replace(op=op or source.op)
             attributes[CALL] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), len(self._calls))
             self._calls.append(KernelCall(name, (), (), (), source, work, self._point))
         return create("func.call", operands, results, attributes, before=before)

@@ -24,7 +24,7 @@ from hotdesk.interruptible import interruptible
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.placement.instance import Answer, Instance, common_unit
 from hotdesk.planning.placement.tied import BodyPlacement, BodyProblem
-from hotdesk.planning.problem.problem import LARGEST_TOTAL
+from hotdesk.planning.problem.numbers import LARGEST_TOTAL
 
 NODES_PER_EFFORT = 1_000_000
 """What a unit of the solver's deterministic time counts for."""

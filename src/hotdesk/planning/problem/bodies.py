@@ -11,14 +11,13 @@ exclude each other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hotdesk.planning.problem.buffers import Buffer, BufferId, Tie
 from hotdesk.planning.problem.numbers import shown
 
 
-@dataclass(frozen=True, slots=True)
-class Rectangle:
+class Rectangle(NamedTuple):
     """Bytes `[bottom, top)`, counted from the first byte of a body, during the steps `[lower, upper)`."""
 
     lower: int
@@ -27,8 +26,7 @@ class Rectangle:
     top: int
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """Members by position in the problem, each with its offset in the body; the lowest has 0.
 
     The body's first byte lies at a multiple of `alignment` plus `phase`, or at `pinned`. Its members need bytes up to `end`,

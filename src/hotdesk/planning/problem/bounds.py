@@ -33,15 +33,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hotdesk.planning.problem.bodies import Body, bodies_of
 from hotdesk.planning.problem.buffers import Buffer, BufferId, Pool, pinned_top
-from hotdesk.planning.problem.numbers import LARGEST_STEP, LAST_MOMENT, shown
-from hotdesk.planning.problem.problem import LARGEST_TOTAL, Problem
+from hotdesk.planning.problem.numbers import LARGEST_STEP, LARGEST_TOTAL, LAST_MOMENT, shown
+from hotdesk.planning.problem.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,7 @@ Eligibility = NDArray[np.bool_]
 """For each body or buffer, by row, and each pool, by column, whether one may host the other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Events:
+class Events(NamedTuple):
     """Live ranges that start or end, in order: `order` has the starts of all, then their ends. At the places `last` in it all
     that happens at a step, one of `moments`, has happened.
     """
@@ -247,8 +246,7 @@ def _rounded_capacities(pools: tuple[Pool, ...], hosts: Eligibility, alignments:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class BoundCertificate:
+class BoundCertificate(NamedTuple):
     """Why no plan has an arena below `bound.bytes`.
 
     Attributes:

@@ -19,9 +19,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +47,7 @@ ViolationCode = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(NamedTuple):
     """A rule, by its code, the buffers that break it and a sentence for people."""
 
     code: ViolationCode
@@ -64,8 +62,7 @@ _SMALL = 1 << 61
 """Sums of two numbers below this fit into 64 bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class LiveStretches:
+class LiveStretches(NamedTuple):
     """What does not depend on sizes: the stretches in which buffers are needed, one or more for each.
 
     `row` tells the buffer of each stretch, which is needed from the step `since` on, before the step `until`; those of buffers
@@ -97,8 +94,7 @@ class LiveStretches:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """What is placed, a row for each buffer.
 
     `needs` tells when they are needed. `occupied` is the size with padding, in bytes. `spaces` are the memories that something

@@ -15,6 +15,9 @@ LARGEST_STEP = 1 << 60
 LAST_MOMENT = (1 << 63) - 1
 """Memory may be free from as far below 0, and up to here."""
 
+LARGEST_TOTAL = 1 << 60
+"""Footprints, together, stay below this many bytes: offsets fit a signed 64-bit integer with room for rounding."""
+
 _SHOWN = 60
 _LONGEST = 200
 

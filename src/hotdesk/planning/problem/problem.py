@@ -8,10 +8,7 @@ from dataclasses import dataclass
 
 from hotdesk.planning.problem.bodies import bodies_of
 from hotdesk.planning.problem.buffers import Buffer, BufferId, Pool, Tie, pinned_top
-from hotdesk.planning.problem.numbers import shown
-
-LARGEST_TOTAL = 1 << 60
-"""Footprints, together, stay below this many bytes: offsets fit a signed 64-bit integer with room for rounding."""
+from hotdesk.planning.problem.numbers import LARGEST_TOTAL, shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,9 @@ from hotdesk.planning.placement.orders import Columns
 from hotdesk.planning.placement.skyline import LOOK, SKYLINE_ORDERS, skyline_in_arrays, stack_in_gaps
 from hotdesk.planning.problem.bounds import Bound, Eligibility, Events, free_throughout
 from hotdesk.planning.problem.buffers import Buffer, Pool, PoolId
+from hotdesk.planning.problem.numbers import LARGEST_TOTAL
 from hotdesk.planning.problem.plan import Placement, Plan
-from hotdesk.planning.problem.problem import LARGEST_TOTAL, Problem
+from hotdesk.planning.problem.problem import Problem
 from hotdesk.planning.sizes.stacking import Fitting, Measures, Stacking
 
 Column = NDArray[np.int64]

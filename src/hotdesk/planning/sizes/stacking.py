@@ -14,6 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from hotdesk.planning.problem.buffers import Buffer, BufferId, PoolId
 from hotdesk.planning.problem.plan import Placement, Plan
@@ -96,8 +97,7 @@ def lay_out(stacking: Stacking, problem: Problem) -> tuple[tuple[Placement, ...]
     return found.placements([buffer.id for buffer in problem.buffers], stacking, measures), found.arena
 
 
-@dataclass(frozen=True, slots=True)
-class Measures:
+class Measures(NamedTuple):
     """Bytes, by position: the sizes of buffers, these with padding, and the capacities of pools by name."""
 
     sizes: Sequence[int]
@@ -111,8 +111,7 @@ class Measures:
         return cls([b.size for b in problem.buffers], footprints, {pool.id: pool.capacity for pool in problem.pools})
 
 
-@dataclass(frozen=True, slots=True)
-class Fitting:
+class Fitting(NamedTuple):
     """Where buffers of some sizes lie by a stacking, and the arena of those in it.
 
     Those `outside` do not fit the pool that they lie in: they are nowhere, and what is above them lies lower for that.

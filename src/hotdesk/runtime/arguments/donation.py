@@ -13,21 +13,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from hotdesk.errors import ArgumentTypeError, DonatedOverlapError, LayoutError
-from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.runtime.arguments.admission import Admitted
 from hotdesk.runtime.arguments.outputs import NO_EXTENTS, Extents
 from hotdesk.runtime.arguments.tensors import TensorView, copied, describe, overlap, overwrite
 from hotdesk.runtime.interface import TensorSpec
 
+if TYPE_CHECKING:
+    from hotdesk.explain import Decision
+
 ALIGNED = 16
 """The alignment of the largest element, in bytes: whatever is lent memory there is aligned to its elements."""
 
 
-@dataclass(frozen=True, slots=True)
-class TakenInputs:
+class TakenInputs(NamedTuple):
     """The inputs of a call: where each lies, and of those that the program may write, by number, the memory where it does.
 
     `copied_back` are the caller's tensors, by number, that get the new contents of a copy.
@@ -35,7 +37,7 @@ class TakenInputs:
 
     addresses: Sequence[int]
     donated: Mapping[int, TensorView]
-    copied_back: Mapping[int, TensorView] = field(default_factory=dict[int, TensorView])
+    copied_back: Mapping[int, TensorView] = MappingProxyType({})
 
     def copy_back(self) -> None:
         """Writes new contents to the caller's tensors that a copy stood for."""
@@ -105,6 +107,8 @@ class Donation:
 
     def copies(self, views: Sequence[TensorView]) -> list[Decision]:
         """The arguments that a call copies."""
+        from hotdesk.explain import Decision, Outcome, Reason
+
         return [
             Decision(
                 self._names[number],

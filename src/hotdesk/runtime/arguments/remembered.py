@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hotdesk.errors import OptionError
 from hotdesk.runtime.interface import Binding
@@ -22,8 +21,7 @@ PLAN_BYTES = 64 << 20
 _SIGNATURES_PER_PLAN = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """What follows from the kinds, types and sizes of a call's tensors. `bytes` has the size of each."""
 
     symbols: Mapping[str, int]
@@ -32,8 +30,7 @@ class Signature:
     bytes: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PlanCounts:
+class PlanCounts(NamedTuple):
     """How often a program has planned.
 
     Attributes:

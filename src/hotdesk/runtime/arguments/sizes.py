@@ -8,8 +8,7 @@ follows. Then every expression is checked, and every symbol against its range.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hotdesk.errors import RankError, ShapeError
 from hotdesk.runtime.interface import TensorSpec, spell
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     import sympy
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """One symbolic dimension of an input."""
 
     argument: int

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -62,8 +61,7 @@ _TORCH_NAMES = {**_NUMPY_NAMES, "bf16": "bfloat16"}
 _FROM_TORCH = {f"torch.{name}": dtype for dtype, name in _TORCH_NAMES.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class TensorView:
+class TensorView(NamedTuple):
     """Where a tensor lies and what it holds.
 
     `strides` count elements. `contiguous` means that the values lie from `pointer` on, last dimension fastest, without

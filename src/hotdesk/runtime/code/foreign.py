@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,8 +24,7 @@ _RAISED: dict[int, BaseException] = {}
 """Errors of foreign calls, by the address of the status word of their run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lying:
+class Lying(NamedTuple):
     """A tensor in memory: sizes and strides count elements."""
 
     address: int
@@ -38,8 +36,7 @@ Runs: TypeAlias = Callable[[Sequence[Lying], Sequence[int], Sequence[Lying]], No
 """Computes: given inputs, numbers, and the memory of the results."""
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignCall:
+class ForeignCall(NamedTuple):
     """One op that is called and not compiled.
 
     Attributes:

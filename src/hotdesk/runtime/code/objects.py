@@ -16,8 +16,8 @@ import struct
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -28,6 +28,7 @@ _RELOCATABLE, _X86_64 = 1, 62
 _SYMBOLS, _RELOCATIONS, _NO_BITS, _UNWIND = 2, 4, 8, 0x70000001
 _WRITE, _ALLOCATED, _THREAD_LOCAL = 1, 2, 0x400
 _UNDEFINED, _ABSOLUTE = 0, 0xFFF1
+_LOCAL = 0  # a symbol's binding
 _ADDRESS_64 = 1  # R_X86_64_64
 _MOST_BYTES = 1 << 30
 _READ_AND_EXECUTE = 0x1 | 0x4  # PROT_READ | PROT_EXEC
@@ -61,8 +62,7 @@ def c_function(name: str) -> int | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
+class _Section(NamedTuple):
     name: int
     kind: int
     flags: int
@@ -172,14 +172,17 @@ def _up(number: int, alignment: int) -> int:
 def _symbols(
     data: bytes, sections: list[_Section], places: dict[int, int], find: Callable[[str], int | None]
 ) -> list[tuple[str, int]]:
-    """Name and address of each symbol, in the order of the table; those of sections that are not loaded are 0."""
+    """Name and address of each symbol, in the order of the table; those of sections that are not loaded are 0.
+
+    Local symbols, which are found by their numbers alone, have no name.
+    """
     found: list[tuple[str, int]] = []
     for table in sections:
         if table.kind != _SYMBOLS:
             continue
         names = sections[table.link]
         for at in range(table.offset, table.offset + table.size, _SYMBOL.size):
-            name_at, _, _, section, value, _ = _SYMBOL.unpack_from(data, at)
+            name_at, info, _, section, value, _ = _SYMBOL.unpack_from(data, at)
             name = _text(data, names, name_at)
             if section == _UNDEFINED and name:
                 address = find(name)
@@ -189,7 +192,7 @@ def _symbols(
             elif section in places:
                 if value > sections[section].size:
                     raise ObjectError(f"symbol `{name}` lies outside its section")
-                found.append((name, places[section] + value))
+                found.append(("" if info >> 4 == _LOCAL else name, places[section] + value))
             elif section in (_UNDEFINED, _ABSOLUTE) or section < len(sections):
                 found.append(("", 0))
             else:

@@ -1,18 +1,15 @@
-"""The planning problem of a function, and what is proved of its plans: that they are right, and what no plan can beat."""
+"""The planning problem of a function, and the check of its plans."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from hotdesk.errors import PlanError
-from hotdesk.explain import Source
-from hotdesk.planning.problem.bounds import Bound, certificate
 from hotdesk.planning.problem.buffers import Buffer, Pool
 from hotdesk.planning.problem.checker import Violation, check
+from hotdesk.planning.problem.numbers import LARGEST_TOTAL
 from hotdesk.planning.problem.plan import Plan
-from hotdesk.planning.problem.problem import LARGEST_TOTAL, Problem
-from hotdesk.report.records import Certificate, CertifiedBuffer
+from hotdesk.planning.problem.problem import Problem
 from hotdesk.runtime.lowered import Planned
 from hotdesk.runtime.plans.layout import ALIGNMENT
 
@@ -77,25 +74,3 @@ def accepted(made: Plan, faults: Sequence[Violation]) -> Plan:
             hint="This is a defect of Hotdesk; please report it.",
         )
     return made
-
-
-class Located(Planned, Protocol):
-    """A function whose operations have names and lines, by op number."""
-
-    @property
-    def sources(self) -> Sequence[Source]: ...
-
-
-def certified(function: Located, sizes: Sequence[int], bound: Bound) -> Certificate:
-    """The certificate of a bound for a function whose buffers have these sizes, in bytes, by place.
-
-    A buffer has the name and the line of the operation that uses it first.
-    """
-    found = certificate(problem_of(function, sizes), bound)
-    point = function.sources[bound.step] if found.buffers else Source("", "")
-    named = tuple(
-        CertifiedBuffer(source.op, buffer.size, buffer.footprint, source.location)
-        for buffer in found.buffers
-        for source in [function.sources[buffer.lower]]
-    )
-    return Certificate(bound.bytes, bound.kind, bound.step, point.op, point.location, named, found.lent)

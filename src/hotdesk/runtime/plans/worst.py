@@ -14,11 +14,12 @@ from collections.abc import Iterable, Mapping
 
 from hotdesk.errors import OptionError
 from hotdesk.passes.lower.function import LoweredFunction
-from hotdesk.report.records import Memory, WorstCase
+from hotdesk.report.memory import Memory, WorstCase
 from hotdesk.runtime.lowered import own_results
+from hotdesk.runtime.plans.describing import certified
 from hotdesk.runtime.plans.layout import ALIGNMENT
 from hotdesk.runtime.plans.planner import Planner
-from hotdesk.runtime.plans.problems import MOST_BYTES, certified
+from hotdesk.runtime.plans.problems import MOST_BYTES
 from hotdesk.sizes.expressions import Evaluator
 from hotdesk.sizes.proofs import SizeProver
 from hotdesk.sizes.size import spelled

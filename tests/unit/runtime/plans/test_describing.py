@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hotdesk.report.records import BufferLine
-from hotdesk.runtime.plans.layout import at_peak
+from hotdesk.runtime.plans.describing import at_peak
 
 
 def _line(name: str, size: int, lower: int, upper: int) -> BufferLine:
