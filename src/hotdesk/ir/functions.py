@@ -9,7 +9,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import attributes_of, symbol_name, text_of, walk
+from hotdesk.ir.walking import attributes_of, functions_of, symbol_name, text_of, walk
 
 _TABLES = ("builtin.module", "gpu.module")
 """Ops inside of which symbols are others."""
@@ -61,6 +61,11 @@ def callee_name(call: ir.Operation) -> str:
     return text_of(call, "callee")
 
 
+def called_name(op: ir.Operation) -> str | None:
+    """The name of the function that an op calls; None if it is no `func.call`."""
+    return callee_name(op) if op.name == "func.call" else None
+
+
 def returns_of(function: ir.Operation) -> list[ir.Operation]:
     """The `func.return`s of a function, one for each block that ends in one; none for a declaration."""
     last = [list(block.operations)[-1].operation for block in function.regions[0].blocks]
@@ -109,8 +114,7 @@ def _symbols(attribute: ir.Attribute) -> list[str]:
 
 def named_functions(module: ir.Module) -> dict[str, ir.Operation]:
     """The `func.func`s of a module by name, declarations too."""
-    functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
-    return {symbol_name(function): function for function in functions}
+    return {symbol_name(function): function for function in functions_of(module)}
 
 
 def require_calls_alone(module: ir.Module, changing: Iterable[str]) -> None:

@@ -10,17 +10,43 @@ from hotdesk._bindings import ir
 
 def main_function(module: ir.Module, name: str = "main") -> ir.Operation:
     """The `func.func` of that name. Raises KeyError when the module has none."""
-    for op in module.body.operations:
-        operation = op.operation
-        if operation.name == "func.func" and symbol_name(operation) == name:
-            return operation
+    for function in functions_of(module):
+        if symbol_name(function) == name:
+            return function
     raise KeyError(name)
+
+
+def functions_of(module: ir.Module | ir.Operation) -> list[ir.Operation]:
+    """The `func.func`s of a module, declarations too, in order."""
+    ops = [op.operation for op in module.operation.regions[0].blocks[0].operations]
+    return [op for op in ops if op.name == "func.func"]
+
+
+def globals_of(module: ir.Module) -> dict[str, ir.Operation]:
+    """The `memref.global`s of a module by name."""
+    ops = [op.operation for op in module.body.operations]
+    return {symbol_name(op): op for op in ops if op.name == "memref.global"}
+
+
+def function_around(op: ir.Operation) -> ir.Operation:
+    """The `func.func` that an op is in."""
+    return _around(op, "func.func")
+
+
+def module_around(op: ir.Operation) -> ir.Operation:
+    """The module that an op is in; itself if it is one."""
+    return _around(op, "builtin.module")
+
+
+def _around(op: ir.Operation, name: str) -> ir.Operation:
+    while op.name != name:
+        op = cast(Any, op.parent).operation
+    return op
 
 
 def defined_functions(module: ir.Module) -> list[ir.Operation]:
     """The `func.func`s of a module that have a body, in order."""
-    functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
-    return [function for function in functions if len(function.regions[0].blocks)]
+    return [function for function in functions_of(module) if len(function.regions[0].blocks)]
 
 
 def modules(module: ir.Module) -> list[ir.Module]:

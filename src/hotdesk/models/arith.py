@@ -8,12 +8,10 @@ analysis may write there or elsewhere. Else the init is empty.
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, empty_of, structured
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import attributes_of
+from hotdesk.ir.walking import attributes_of, function_around
 from hotdesk.models.facts import Facts, no_facts, reads_tensors
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.scf import SELECT
@@ -60,9 +58,7 @@ def _bufferize_constant(op: ir.Operation, buffers: Buffers) -> None:
     result = op.results[0]
     if not is_tensor(result.type):
         return
-    function = op
-    while function.name != "func.func":
-        function = cast(Any, function.parent).operation
+    function = function_around(op)
     symbol, memref = buffers.symbols.unused(function, "constant"), buffers.plain_type(result)
     create(
         "memref.global",

@@ -20,13 +20,12 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_memref, is_tensor, shape_of
-from hotdesk.ir.walking import is_declaration
+from hotdesk.ir.walking import is_declaration, module_around
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +68,7 @@ def callee_of(call: ir.Operation) -> Callee | None:
     said = assumed(name)
     if said is not None:
         return said
-    module = call
-    while module.name != "builtin.module":
-        module = cast(Any, module.parent).operation
-    symbols = ir.SymbolTable(module)
+    symbols = ir.SymbolTable(module_around(call))
     return read_callee(symbols[name].operation) if name in symbols else None
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
-from hotdesk.ir.walking import nested_ops, parallel_loops, segment_sizes
+from hotdesk.ir.walking import integer_of, nested_ops, parallel_loops, segment_sizes
 
 _IN_PAYLOADS = ("linalg.index", "linalg.yield")
 _REDUCE = "linalg.reduce"
@@ -56,6 +56,16 @@ class Generic:
 def is_linalg(op: ir.Operation) -> bool:
     """Whether an op is a linalg op of its own, and no part of another one's payload."""
     return op.name.startswith("linalg.") and op.name not in _IN_PAYLOADS
+
+
+def index_ops(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
+    """The ops in the payload of a linalg op that ask for the place in a loop, each with the number of the loop."""
+    return [(each, integer_of(each, "dim")) for each in nested_ops(op) if each.name == "linalg.index"]
+
+
+def is_dear(op: ir.Operation) -> bool:
+    """Whether an op on scalars takes as long as several others: elementary functions, and divisions of floats."""
+    return op.name.startswith("math.") or op.name in ("arith.divf", "arith.remf")
 
 
 def read_generic(op: ir.Operation | None) -> Generic | None:

@@ -8,6 +8,21 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.types import DYNAMIC, kept_dims, layout_of, static_entries
 from hotdesk.ir.walking import int_array
+from hotdesk.models.generics import is_linalg
+from hotdesk.models.memref import SIZES
+from hotdesk.models.new_memory import freed
+
+_OF_ANY_LAYOUT = frozenset(
+    {
+        *(f"memref.{name}" for name in ("load", "store", "copy", *SIZES)),
+        *("affine.load", "affine.store", "vector.transfer_read", "vector.transfer_write"),
+    }
+)
+
+
+def takes_any_layout(op: ir.Operation) -> bool:
+    """Whether an op does the same for a memref of any layout, and makes nothing whose type depends on that."""
+    return op.name in _OF_ANY_LAYOUT or is_linalg(op) or bool(freed(op))
 
 
 def strided_type(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import nested_ops
-from hotdesk.models.generics import read_generic
+from hotdesk.models.generics import is_linalg, read_generic
 from hotdesk.models.linalg import facts as linalg_facts
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.memref import METADATA, RESHAPE, VIEWS
@@ -46,7 +46,7 @@ class Effects:
 
 def effects_of(op: ir.Operation) -> Effects | None:
     """What an op reads and writes, or None if that is not known."""
-    if not op.name.startswith("linalg."):
+    if not is_linalg(op):
         return None if len(op.regions) else _simple(op)
     inputs, generic = inputs_of(op), read_generic(op)
     operands = [(i, value) for i, value in enumerate(op.operands) if is_memref(value.type)]
@@ -75,12 +75,12 @@ def read_as_written(op: ir.Operation) -> frozenset[int]:
     (`Facts.elementwise`): such an operand may lie where the op writes, element by element."""
     if op.name == "memref.copy":
         return frozenset({0})
-    return linalg_facts(op).elementwise if op.name.startswith("linalg.") else frozenset()
+    return linalg_facts(op).elementwise if is_linalg(op) else frozenset()
 
 
 def overwritten(op: ir.Operation) -> frozenset[int]:
     """The memrefs, by operand, that a linalg op writes and whose contents it does not want."""
-    if not op.name.startswith("linalg."):
+    if not is_linalg(op):
         return frozenset()
     inits = (i for i, value in enumerate(op.operands) if i >= inputs_of(op) and is_memref(value.type))
     return frozenset(inits) - linalg_facts(op).reads

@@ -26,13 +26,22 @@ _OF_FIRST = frozenset({*CASTS, *REARRANGING, METADATA, "memref.subview", "memref
 VIEWS = frozenset((_OF_FIRST | set(ONE_TO_ONE)) - {METADATA, RESHAPE})
 """The ops that do nothing but show memory differently; `memref.reshape` reads sizes besides."""
 
-QUIET = frozenset({"memref.alloc", "memref.dim", "memref.rank", "arith.select"})
+SIZES = ("dim", "rank")
+"""What ops of `memref` and of `tensor` are called that ask for a size or the number of them, and for nothing else."""
+
+QUIET = frozenset({"memref.alloc", "arith.select", *(f"memref.{name}" for name in SIZES)})
 """Other ops on memrefs that touch no memory: they allocate, ask for sizes, or choose a memref."""
 
 
 POINTING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor")
 """Ops whose result leads to their operand's memory and is no memref."""
 _STORING = {"memref.store": 1, "affine.store": 1, "linalg.yield": None}
+
+
+def asks_for_size(name: str) -> bool:
+    """Whether ops of that name give a size of a tensor or memref, or how many it has: a number that is not negative."""
+    dialect, _, rest = name.partition(".")
+    return dialect in ("memref", "tensor") and rest in SIZES
 
 
 def stored(op: ir.Operation) -> list[ir.Value]:

@@ -16,7 +16,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import cast_to, create, elementwise_copy
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, memref_of, shape_of
-from hotdesk.ir.walking import symbol_name
+from hotdesk.ir.walking import module_around, symbol_name
 from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.model import Buffers, OpModel
 
@@ -54,9 +54,7 @@ def _is_mutable(op: ir.Operation) -> bool:
 
 def _global(op: ir.Operation) -> ir.Operation:
     """The global that a load or store names, in its old form or already in its new one."""
-    module = op
-    while module.name != "builtin.module":
-        module = cast(Any, module.parent).operation
+    module = module_around(op)
     path = cast(Any, op.attributes["global"]).value  # the names of modules too, if it is in another one
     name = path if isinstance(path, str) else "::@".join(path)
     for view in module.regions[0].blocks[0].operations:

@@ -13,8 +13,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, replace
-from hotdesk.ir.walking import integer_of, nested_ops
-from hotdesk.models.generics import Generic, read_generic, renamed
+from hotdesk.models.generics import Generic, index_ops, read_generic, renamed
 
 _PARALLEL, _REDUCTION = ("#linalg.iterator_type<parallel>", "#linalg.iterator_type<reduction>")
 
@@ -97,10 +96,8 @@ def _empty_op(like: Generic, operands: _Operands, inputs: int) -> tuple[ir.Opera
 
 
 def _rename_indices(producer: ir.Operation, loops: Sequence[int]) -> None:
-    for op in nested_ops(producer):
-        if op.name == "linalg.index":
-            dim = integer_of(op, "dim")
-            op.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loops[dim])
+    for op, loop in index_ops(producer):
+        op.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loops[loop])
 
 
 def _move_payload(op: ir.Operation, block: ir.Block, elements: Mapping[int, ir.Value]) -> list[ir.Value]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.ir.functions import callee_name, is_private
+from hotdesk.ir.functions import called_name, is_private
 from hotdesk.ir.walking import defined_functions, nested_ops, symbol_name
 from hotdesk.program.graphs import strong_components
 
@@ -64,8 +64,8 @@ def _uses(functions: dict[str, ir.Operation]) -> tuple[dict[str, dict[str, None]
     named: set[str] = set()
     for name, function in functions.items():
         for op in nested_ops(function):
-            if op.name == "func.call":
-                callee = callee_name(op)
+            callee = called_name(op)
+            if callee is not None:
                 if callee in functions:
                     calls[name][callee] = None
             elif op.name.partition(".")[0] not in _NAME_NO_FUNCTION:

@@ -13,7 +13,7 @@ from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.ir.functions import callee_name, named_functions
-from hotdesk.ir.walking import defining_op, nested_ops
+from hotdesk.ir.walking import defining_op, module_around, nested_ops
 from hotdesk.models.memref import viewed
 from hotdesk.models.new_memory import allocated, freed
 from hotdesk.program.graphs import reached
@@ -31,9 +31,7 @@ class GivenFreed:
         """Whether a call of a function may free what it gets."""
         if call.name != _CALL:
             return False
-        module = call
-        while module.name != "builtin.module":
-            module = cast(Any, module.parent).operation
+        module = module_around(call)
         if module not in self._freeing:
             self._freeing[module] = _freeing(cast(ir.Module, module.opview))
         return callee_name(call) in self._freeing[module]

@@ -35,6 +35,7 @@ from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.walking import constant_of, defining_op
+from hotdesk.models.memref import asks_for_size
 from hotdesk.models.new_memory import new_memory, why_not_moved
 
 _PARALLEL = ("scf.parallel", "scf.forall", "affine.parallel", "gpu.launch")
@@ -244,4 +245,4 @@ def _is_not_negative(op: ir.Operation, known: Mapping[ir.Value, bool]) -> bool:
         return (constant_of(op.results[0]) or 0) >= 0
     if op.name in _COMBINING:
         return _COMBINING[op.name](known[operand] for operand in op.operands)
-    return op.name in ("memref.dim", "tensor.dim", "memref.rank", "tensor.rank")
+    return asks_for_size(op.name)

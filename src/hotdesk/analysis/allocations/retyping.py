@@ -20,14 +20,7 @@ from hotdesk.analysis.allocations.uses import Allocation
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
 from hotdesk.explain import Reason
 from hotdesk.ir.types import same_space, shape_of
-from hotdesk.models.new_memory import freed
-
-_ANY_LAYOUT = frozenset(
-    {
-        *("memref.load", "memref.store", "memref.copy", "memref.dim"),
-        *("affine.load", "affine.store"),
-    }
-)
+from hotdesk.models.layouts import takes_any_layout
 
 
 class TypeFit(Enum):
@@ -78,6 +71,6 @@ def _not_taking(program: BufferProgram, buffer: int) -> int | None:
             refused = _not_taking(program, op.results[0])
             if refused is not None:
                 return refused
-        elif op.name not in _ANY_LAYOUT and not op.name.startswith("linalg.") and not freed(op.operation):
+        elif not takes_any_layout(op.operation):
             return user
     return None

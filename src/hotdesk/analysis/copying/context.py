@@ -17,7 +17,7 @@ from hotdesk.analysis.memrefs.aliasing import Alias, Aliases
 from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.explain import Reason
 from hotdesk.ir.types import is_memref, shape_of
-from hotdesk.models.generics import read_generic
+from hotdesk.models.generics import is_linalg, read_generic
 from hotdesk.models.memory_effects import Effects, effects_of, payload_effects, read_as_written
 from hotdesk.models.new_memory import freeing_op, only_frees, why_not_replaced
 
@@ -70,7 +70,7 @@ class CopyEffects:
         if effects is None:
             return False
         classes = self.memory.classes(copy.target)
-        inside = payload_effects(operation) if operation.name.startswith("linalg.") else Effects()
+        inside = payload_effects(operation) if is_linalg(operation) else Effects()
         assert inside is not None
         apart_from = [*effects.writes, *inside.reads, *inside.writes]
         if any(not self._is_value_apart(value, target.value, classes) for value in apart_from):
@@ -91,7 +91,7 @@ class CopyEffects:
         """Whether an op reads the target of a copy element by element, and writes no element of the source but that one."""
         operation, (source, target) = self._program.ops[op].operation, map(self._value, (copy.source, copy.target))
         effects = effects_of(operation)
-        if effects is None or (operation.name.startswith("linalg.") and payload_effects(operation) != Effects()):
+        if effects is None or (is_linalg(operation) and payload_effects(operation) != Effects()):
             return False
         classes, elementwise = self.memory.classes(copy.target), read_as_written(operation)
         read = [

@@ -34,6 +34,7 @@ from hotdesk.analysis.memrefs.aliasing import Alias
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, Kind
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.types import is_memref, same_space, shape_of
+from hotdesk.models.generics import is_linalg
 from hotdesk.models.memory_effects import Effects, overwritten, payload_effects, read_as_written
 
 _FOREIGN = {Kind.ARGUMENT: Reason.NOT_WRITABLE_INPUT, Kind.GLOBAL: Reason.NOT_WRITABLE_CONSTANT}
@@ -67,7 +68,7 @@ class Displacements:
         self.found: list[Displaced] = []
         self.decisions: list[Decision] = []
         for op in self._program.ops:
-            if op.name.startswith("linalg.") and copy_of(op.operation) is None:
+            if is_linalg(op.operation) and copy_of(op.operation) is None:
                 for target in self._results(op):
                     self._decide(op, target)
 

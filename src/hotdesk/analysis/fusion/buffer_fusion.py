@@ -36,10 +36,9 @@ from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.generics import Generic, are_sized, loops_of, matched_loops, renamed
 from hotdesk.models.memory_effects import Effects, payload_effects
-from hotdesk.models.memref import view_source
+from hotdesk.models.memref import asks_for_size, view_source
+from hotdesk.models.new_memory import only_frees, why_not_replaced
 from hotdesk.program.symbolic import SymbolicSizes
-
-_QUIET = ("memref.dealloc", "memref.dim")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +200,7 @@ class BufferFusions:
         """Whether memory is an allocation of this block that nothing but the two ops touches."""
         base = self._aliases.base(place)
         owner = defining_op(base)
-        if owner is None or owner.name not in ("memref.alloc", "memref.alloca") or owner.block != producer.block:
+        if owner is None or why_not_replaced(owner) is not None or owner.block != producer.block:
             return False
         return all(user in (producer, consumer) for user in _touching(base))
 
@@ -238,7 +237,7 @@ def _touching(value: ir.Value) -> Iterator[ir.Operation]:
         shown = views_in(user, cast(Any, use).operand_number)
         if shown:
             yield from (op for result in shown for op in _touching(result))
-        elif user.name not in _QUIET:
+        elif not (asks_for_size(user.name) or only_frees(user)):
             yield user
 
 

@@ -25,7 +25,7 @@ from hotdesk.analysis.in_place.access import Access, argument_access
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
-from hotdesk.ir.functions import callee_name
+from hotdesk.ir.functions import called_name
 from hotdesk.ir.types import shape_of
 from hotdesk.models.callee import Callee, assuming
 from hotdesk.models.registry import model_of
@@ -178,8 +178,8 @@ class _Ways:
         for op in record.ops:
             for operand, result in (*op.facts.ties, *op.facts.views, *op.facts.choices):
                 self._sources.setdefault(op.results[result], []).append(op.operands[operand])
-            if op.name == "func.call":
-                name = callee_name(op.operation)
+            name = called_name(op.operation)
+            if name is not None:
                 for result, value in enumerate(op.results):
                     self._calls[value] = name, result, op.operands
 

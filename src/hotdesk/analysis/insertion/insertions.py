@@ -31,12 +31,13 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import DYNAMIC, is_memref
 from hotdesk.ir.walking import defining_op, int_array, made_by, users
+from hotdesk.models.memref import asks_for_size
+from hotdesk.models.new_memory import new_memory
 from hotdesk.models.registry import model_of
 
 INSERTIONS = ("tensor.insert_slice", "tensor.parallel_insert_slice", "bufferization.materialize_in_destination")
 _SLICE = ("static_offsets", "static_sizes", "static_strides")
 _DESTINATION_STYLE = ("linalg", "hotdesk", "tm_tensor", "tensor")
-_READ_SIZES = ("tensor.dim", "memref.dim")
 
 
 def find_chain(insertion: ir.Operation, held: HeldBytes) -> Chain | Decision | None:
@@ -135,9 +136,9 @@ def _touching(insertion: ir.Operation) -> ir.Operation | None:
         return insertion
     memref = insertion.operands[1]
     owner = defining_op(memref)
-    if owner is not None and owner.name not in ("memref.alloc", "memref.alloca"):
+    if owner is not None and new_memory(owner) is None:
         return owner
-    return next((user for user in users(memref) if user != insertion and user.name not in _READ_SIZES), None)
+    return next((user for user in users(memref) if user != insertion and not asks_for_size(user.name)), None)
 
 
 def _destination_read(
@@ -171,7 +172,7 @@ def _readers(value: ir.Value, insertion: ir.Operation | None = None) -> Iterator
             for operand, result in views:
                 if user.operands[operand] == value:
                     yield from _readers(user.results[result])
-        elif user.name not in _READ_SIZES:
+        elif not asks_for_size(user.name):
             yield user, value
 
 

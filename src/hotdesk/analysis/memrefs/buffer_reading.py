@@ -24,6 +24,7 @@ from hotdesk.models.asynchronous import runs_on
 from hotdesk.models.control_flow import branched, flow_of
 from hotdesk.models.facts import Flow
 from hotdesk.models.func import RETURN
+from hotdesk.models.generics import is_linalg
 from hotdesk.models.memref import POINTING, stored, view_source
 from hotdesk.models.new_memory import allocated
 from hotdesk.models.registry import model_of
@@ -194,8 +195,8 @@ class _BufferReader(Reader[Op, BufferValue]):
         return flow_of(operation) if len(operation.regions) else None
 
     def enters(self, operation: ir.Operation, operands: tuple[int, ...], flow: Flow | None) -> bool:
-        number, name, users = len(self.ops), operation.name, self._users
-        payload = self._payload(operation) if name.startswith("linalg.") else None
+        number, users = len(self.ops), self._users
+        payload = self._payload(operation) if is_linalg(operation) else None
         for buffer in (*operands, *self.hidden.of(operation), *(payload or ())) if payload or self.hidden else operands:
             if buffer != NOT_A_BUFFER and number not in users[buffer][-1:]:
                 users[buffer].append(number)

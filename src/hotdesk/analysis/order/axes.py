@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.analysis.order.reaches import LoopReach, dims_in, extents_of, linear, reach_of
 from hotdesk.ir.types import is_tensor, kept_dims, shape_of
-from hotdesk.ir.walking import groups_of, int_array, integer_of, nested_ops, parallel_loops
+from hotdesk.ir.walking import groups_of, int_array, parallel_loops
+from hotdesk.models.generics import index_ops, is_linalg
 from hotdesk.models.hotdesk import letters_of
 
 _FREE = -1
@@ -75,7 +76,7 @@ def read_loops(op: ir.Operation) -> Loops | None:
         case "tensor.insert_slice":
             return _insertion(op)
         case _:
-            return _structured(op) if op.name.startswith("linalg.") else None
+            return _structured(op) if is_linalg(op) else None
 
 
 def _convolution(op: ir.Operation) -> Loops:
@@ -162,9 +163,7 @@ def _structured(op: ir.Operation) -> Loops | None:
                 reaches[number, dim] = reach
             tangled.update(used if reach is None else used - loops)
         tangled.update(loop for loop in rows[number] if rows[number].count(loop) > 1)
-    for nested in nested_ops(op):
-        if nested.name == "linalg.index":
-            tangled.add(integer_of(nested, "dim"))
+    tangled.update(loop for _, loop in index_ops(op))
     free = shared - tangled
     if "iterator_types" in op.attributes:
         kinds = parallel_loops(op)

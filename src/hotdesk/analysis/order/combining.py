@@ -25,6 +25,7 @@ from hotdesk.analysis.order.spans import SplitPart, bytes_again, largest_part, p
 from hotdesk.analysis.order.splitting import Split, find_alone
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor, shape_of
+from hotdesk.models.generics import is_linalg
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def _candidate(line: StraightLine, reader: int, least_bytes: int) -> _Candidate 
 
 def _is_combining(line: StraightLine, op: ir.Operation, loops: Loops) -> bool:
     """Whether an operation is a loop over elements that reads nothing of its destination."""
-    if not op.name.startswith("linalg.") or len(op.results) != 1 or not is_elementwise(loops):
+    if not is_linalg(op) or len(op.results) != 1 or not is_elementwise(loops):
         return False
     return line.is_empty(op.operands[loops.inits[0]])
 

@@ -20,6 +20,7 @@ from hotdesk.analysis.order.axes import VIEWS
 from hotdesk.analysis.order.straight_line import StraightLine, ValueRead
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import made_by
+from hotdesk.models.generics import is_linalg
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def find_again(line: StraightLine, number: int, across: int | None = None) -> Ag
 def is_elementwise(line: StraightLine, number: int) -> bool:
     """Whether an operation has one result and makes each of its elements by itself (rule 1)."""
     loops, op = line.loops(number), line.ops[number]
-    if loops is None or not op.name.startswith("linalg.") or len(op.results) != 1:
+    if loops is None or not is_linalg(op) or len(op.results) != 1:
         return False
     row = loops.operands[loops.inits[0]]
     every = {loop for operand in loops.operands for loop in operand if loop >= 0}

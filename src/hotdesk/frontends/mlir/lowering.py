@@ -12,10 +12,10 @@ from hotdesk._bindings import indexing_maps, ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.ir.context import run_mlir_passes
-from hotdesk.ir.functions import callee_name, named_functions
+from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import is_declaration, nested_ops, symbol_name, text_of
+from hotdesk.ir.walking import globals_of, is_declaration, nested_ops, text_of
 
 _LOWERINGS: Mapping[str, tuple[str, ...]] = {
     "stablehlo": ("stablehlo-convert-to-signless,stablehlo-legalize-to-linalg",),
@@ -73,13 +73,11 @@ def inline_calls(module: ir.Module) -> None:
 def refuse_what_is_not_compiled(module: ir.Module) -> None:
     """Raises UnsupportedOpError for the first op or value that nothing behind the front end can take."""
     functions = named_functions(module)
-    globals_ = {
-        symbol_name(op.operation): op.operation for op in module.body.operations if op.operation.name == "memref.global"
-    }
+    globals_ = globals_of(module)
     for op in _ops(module):
         where = python_line(op.location)
-        if op.name == "func.call" and is_declaration(functions[callee_name(op)]):
-            name = callee_name(op)
+        name = called_name(op)
+        if name is not None and is_declaration(functions[name]):
             raise UnsupportedOpError(
                 f"call of @{name}", expected="a function with a body", got="a declaration", where=where
             )

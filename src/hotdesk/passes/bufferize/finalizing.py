@@ -25,13 +25,13 @@ from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_any_tensor, is_memref, layout_of, shape_of
 from hotdesk.ir.walking import all_functions, defining_op, nested_ops, symbol_name, users
+from hotdesk.models.layouts import takes_any_layout
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.materializing import TO_BUFFER, TO_TENSOR, copied_as
 from hotdesk.passes.bufferize.staying import refuse_elsewhere, still_has, tensor_at
 from hotdesk.passes.properties import NO_TENSORS, Property
 from hotdesk.program.symbolic import byte_size
 
-_ANY_LAYOUT = ("memref.load", "memref.store", "memref.copy", "memref.dim", "memref.dealloc")
 _ERASED_IF_UNUSED = ("tensor", "linalg", "arith", "hotdesk", "tm_tensor", "bufferization")
 
 
@@ -91,7 +91,7 @@ def _fold(op: ir.Operation, function: ir.Operation) -> list[Decision]:
     if memref.type != wanted:
         for use in list(op.results[0].uses):
             user = use.owner.operation
-            if user.name in _ANY_LAYOUT or user.name.split(".")[0] in ("linalg", "hotdesk", "tm_tensor"):
+            if takes_any_layout(user) or user.name.split(".")[0] in ("hotdesk", "tm_tensor"):
                 user.operands[use.operand_number] = memref
         if users(op.results[0]):
             memref, copies = _with_layout(memref, wanted, op)

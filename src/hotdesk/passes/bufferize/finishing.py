@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import callee_name, named_functions
+from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import placed
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import dynamic_layout, is_memref
@@ -45,8 +45,7 @@ def _fit_calls(module: ir.Module) -> None:
     """Casts what calls pass to the layouts that functions take."""
     types = {name: signature(function).inputs for name, function in named_functions(module).items()}
     for op in list(nested_ops(module.operation)):
-        if op.name != "func.call":
-            continue
-        for number, kind in enumerate(types[callee_name(op)]):
+        name = called_name(op)
+        for number, kind in enumerate(() if name is None else types[name]):
             if op.operands[number].type != kind:
                 op.operands[number] = create("memref.cast", [op.operands[number]], [kind], before=op).results[0]

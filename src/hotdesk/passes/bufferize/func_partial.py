@@ -19,7 +19,7 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import callee_name, named_functions, require_calls_alone
+from hotdesk.ir.functions import called_name, named_functions, require_calls_alone
 from hotdesk.ir.locations import placed
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_tensor, memref_of
@@ -60,7 +60,7 @@ def _has_tensors(function: ir.Operation) -> bool:
 
 
 def _rewrite(op: ir.Operation, changing: dict[str, ir.Operation]) -> None:
-    if op.name == "func.call" and callee_name(op) in changing:
+    if called_name(op) in changing:
         _rewrite_call(op)
     elif op.name == "func.return" or (op.name.startswith("cf.") and len(op.successors)):
         for number, operand in enumerate(_passed(op)):

@@ -24,16 +24,11 @@ from hotdesk.ir.building import create
 from hotdesk.ir.types import dynamic_layout, layout_of, shape_of
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.facts import RESULTS
-from hotdesk.models.layouts import sliced_type, strided_type
+from hotdesk.models.layouts import sliced_type, strided_type, takes_any_layout
 from hotdesk.models.scf import LOOPS_AND_BRANCHES, MODELS
 
 _SELECT, _CAST, _SUBVIEW = "arith.select", "memref.cast", "memref.subview"
 _PASSING = (*LOOPS_AND_BRANCHES, _SELECT)
-_OF_ANY_LAYOUT = (
-    *(f"memref.{name}" for name in ("load", "store", "copy", "dim", "dealloc")),
-    *(f"vector.{name}" for name in ("transfer_read", "transfer_write")),
-)
-
 Passed = tuple[ir.Operation, int]
 """An op, and the number of the operand that it passes on."""
 
@@ -160,13 +155,8 @@ def _retype(value: ir.Value, kind: ir.Type, passed: set[Passed]) -> None:
             op, number = cast(Any, use.owner).operation, use.operand_number
             if op.name == _SUBVIEW and number == 0:
                 waiting.append((op.results[0], sliced_type(kind, op, shape_of(op.results[0].type))))
-            elif not ((op, number) in passed or _takes_any_layout(op)):
+            elif not ((op, number) in passed or takes_any_layout(op) or _loosens(op)):
                 op.operands[number] = create(_CAST, [value], [old], before=op).results[0]
-
-
-def _takes_any_layout(op: ir.Operation) -> bool:
-    """Whether an op does the same for a memref of any layout, and makes nothing whose type depends on that."""
-    return op.name.startswith("linalg.") or op.name in _OF_ANY_LAYOUT or _loosens(op)
 
 
 def _fit(op: ir.Operation, number: int, kind: ir.Type) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import callee_name, returns_of
+from hotdesk.ir.functions import called_name, returns_of
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import defined_functions, nested_ops, symbol_name
@@ -39,8 +39,9 @@ def _calls(module: ir.Module) -> dict[str, list[ir.Operation]]:
     found: dict[str, list[ir.Operation]] = {}
     for function in defined_functions(module):
         for op in nested_ops(function):
-            if op.name == "func.call":
-                found.setdefault(callee_name(op), []).append(op)
+            name = called_name(op)
+            if name is not None:
+                found.setdefault(name, []).append(op)
     return found
 
 

@@ -25,7 +25,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import alloc, cast_to, create, index_constant
-from hotdesk.ir.functions import callee_name, named_functions
+from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import placed, python_line
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import DYNAMIC, is_tensor, memref_of, shape_of, unranked_memref_of
@@ -111,8 +111,9 @@ def _replace(function: ir.Operation, functions: dict[str, ir.Operation]) -> None
     ends = [(op, operands) for op, operands in found.items() if op.name == "func.return"]
     for op, operands in found.items():
         change = _CHANGES.get(op.name)
-        if op.name == "func.call":
-            _pass(op, operands, functions.get(callee_name(op)))
+        name = called_name(op)
+        if name is not None:
+            _pass(op, operands, functions.get(name))
         elif change is not None:
             new = change(op)
             if op.name == "tensor.cast" and not operands:

@@ -25,7 +25,7 @@ from hotdesk.analysis.ownership.shifted_views import shifted, shifting
 from hotdesk.analysis.ownership.slots import OwnershipSlot
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import compared, create
-from hotdesk.ir.functions import callee_name
+from hotdesk.ir.functions import called_name
 from hotdesk.ir.locations import python_line
 from hotdesk.models.func import RETURN
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
@@ -311,6 +311,5 @@ def _may_be_lent(transfer: OwnershipTransfer) -> bool:
 
 def flagged_results(program: BufferProgram, flagged: Mapping[str, Sequence[int]]) -> frozenset[int]:
     """The results of calls that come with a flag, as the functions of these names return them."""
-    calls = (op for op in program.ops if op.name == "func.call") if any(flagged.values()) else ()
-    named = ((op, callee_name(op.operation)) for op in calls)
-    return frozenset(op.results[i] for op, name in named for i in flagged.get(name, ()))
+    named = ((op, called_name(op.operation)) for op in program.ops) if any(flagged.values()) else ()
+    return frozenset(op.results[i] for op, name in named if name is not None for i in flagged.get(name, ()))

@@ -31,7 +31,7 @@ from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.building import compared, constant, create, elementwise_copy, index_cast, index_constant
 from hotdesk.ir.context import run_mlir_passes
-from hotdesk.ir.functions import callee_name
+from hotdesk.ir.functions import called_name, callee_name
 from hotdesk.ir.locations import CHECKED_OP, python_line, source_in_model
 from hotdesk.ir.signature import FunctionSignature, formals, new_function, signature
 from hotdesk.ir.types import element_bytes, element_of, is_memref, row_major, shape_of, static_entries
@@ -175,8 +175,7 @@ class ControlFlowLowering:
     def _told_of(self, op: ir.Operation, extents: MemrefPlaces) -> tuple[Source, Work] | None:
         if _is_kernel_call(op):
             return source_in_model(op), work_of(op, extents)
-        is_call = op.name == "func.call" and callee_name(op) in self._called
-        return (source_in_model(op), _UNKNOWN_WORK) if is_call else None
+        return (source_in_model(op), _UNKNOWN_WORK) if called_name(op) in self._called else None
 
     def _moved(self) -> tuple[ir.Module, ir.Block]:
         """The function's blocks in a function of tables, in a module of its own."""
@@ -331,7 +330,7 @@ class ControlFlowLowering:
             op.erase()
         elif op.name == FOREIGN:
             self._foreign(op)
-        elif op.name == "func.call" and callee_name(op) in self._called:
+        elif called_name(op) in self._called:
             self._call_of(op)
         elif has_kernel(op.name):
             self._call(op)

@@ -18,11 +18,18 @@ from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import callee_name, named_functions
+from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line, source_in_model
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import element_bytes, element_of
-from hotdesk.ir.walking import defining_op, nested_ops, ops_outside_payloads, symbol_name, text_of, top_level_ops
+from hotdesk.ir.walking import (
+    defining_op,
+    globals_of,
+    nested_ops,
+    ops_outside_payloads,
+    text_of,
+    top_level_ops,
+)
 from hotdesk.models.hotdesk import FOREIGN, foreign_operands
 from hotdesk.models.memref import VIEWS
 from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
@@ -258,11 +265,7 @@ class _FunctionLowering:
 
     def _constants(self) -> dict[int, npt.NDArray[Any]]:
         """Contents of the constant globals that the function uses."""
-        globals_by_name = {
-            symbol_name(op.operation): op.operation
-            for op in self._module.body.operations
-            if op.operation.name == "memref.global"
-        }
+        globals_by_name = globals_of(self._module)
         constants: dict[int, npt.NDArray[Any]] = {}
         for i, buffer in enumerate(self._buffers):
             if buffer.kind == "global":
@@ -277,8 +280,8 @@ def _called(function: ir.Operation, module: ir.Module) -> tuple[ir.Operation, ..
     functions, found = named_functions(module), dict[str, ir.Operation]()
     waiting = [function]
     for each in waiting:
-        for name in (callee_name(op) for op in nested_ops(each) if op.name == "func.call"):
-            if name in functions and name not in found:
+        for name in map(called_name, nested_ops(each)):
+            if name is not None and name in functions and name not in found:
                 found[name] = functions[name]
                 waiting.append(functions[name])
     return tuple(found.values())

@@ -27,8 +27,17 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create, index_cast, index_constant
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.types import DYNAMIC, is_memref, shape_of
-from hotdesk.ir.walking import captured_operands, constant_of, defining_op, int_array, made_by, nested_ops
+from hotdesk.ir.walking import (
+    captured_operands,
+    constant_of,
+    defining_op,
+    function_around,
+    int_array,
+    made_by,
+    nested_ops,
+)
 from hotdesk.kernels.parts import part_name
+from hotdesk.models.generics import is_dear
 from hotdesk.passes.lower.structured.cuts import GRAIN
 from hotdesk.passes.lower.unpacked_memrefs import can_be_passed, passed_types, put_together, taken_apart
 
@@ -151,7 +160,7 @@ def _cost(op: ir.Operation) -> int:
 
 
 def _weight(op: ir.Operation) -> int:
-    if op.name.startswith("math.") or op.name in ("arith.divf", "arith.remf"):
+    if is_dear(op):
         return _DEAR
     return 2 if op.name in ("memref.load", "memref.store") else 1
 
@@ -191,7 +200,7 @@ class _Outlining:
         with op.location:
             given = [self._table, *(each for value in passed for each in taken_apart(value, op))]
             types = [value.type for value in given]
-            around = _function_around(op)
+            around = function_around(op)
             signature = FunctionSignature(formals([*types, i64, i64]), ())
             _, block = new_function(part_name(self._name), signature, _behind(around), op.location)
             end = ir.Operation.create("func.return", ip=ir.InsertionPoint(block)).operation
@@ -262,13 +271,6 @@ class _Outlining:
 
 def _is_constant(value: ir.Value) -> bool:
     return made_by(value, "arith.constant") is not None
-
-
-def _function_around(op: ir.Operation) -> ir.Operation:
-    parent = cast(Any, op.parent).operation
-    while parent.name != "func.func":
-        parent = parent.parent.operation
-    return parent
 
 
 def _behind(function: ir.Operation) -> ir.InsertionPoint:

@@ -17,6 +17,7 @@ from typing import cast
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.types import element_bytes, is_memref
 from hotdesk.ir.walking import int_array, integer_of, nested_ops
+from hotdesk.models.generics import is_linalg
 from hotdesk.models.hotdesk import FOREIGN, foreign_groups, letters_of, scratch_operands
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.registry import model_of
@@ -58,7 +59,7 @@ def work_of(op: ir.Operation, places: MemrefPlaces) -> Work:
 def _written(op: ir.Operation, count: int) -> range:
     if op.name == FOREIGN:
         return range(count - foreign_groups(op)[2], count)
-    if op.name.startswith("linalg."):
+    if is_linalg(op):
         return range(inputs_of(op), count)
     if "operandSegmentSizes" in op.attributes and op.name != "hotdesk.attention":
         return range(int_array(op.attributes["operandSegmentSizes"])[0], count)
@@ -112,7 +113,7 @@ def _is_arithmetic(types: Sequence[ir.Type]) -> bool:
 
 def _iterations(op: ir.Operation, memrefs: dict[int, ResolvedMemref]) -> Size:
     """The iterations of a structured op, each loop as long as a dim that it alone runs through; 0 if it has no maps."""
-    maps = indexing_maps(op) if op.name.startswith("linalg.") else None
+    maps = indexing_maps(op) if is_linalg(op) else None
     if maps is None:
         return 0
     loops: dict[int, Size] = {}

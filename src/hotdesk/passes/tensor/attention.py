@@ -46,7 +46,7 @@ from hotdesk.ir.walking import (
     top_level_ops,
     users,
 )
-from hotdesk.models.generics import Generic
+from hotdesk.models.generics import Generic, index_ops
 from hotdesk.models.hotdesk import letters_of
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.contractions import source_letters
@@ -512,10 +512,7 @@ class _Payload:
     @staticmethod
     def _knows_places(generic: Generic, letters: str) -> bool:
         """Whether a payload asks only for the numbers of queries and keys."""
-        asked = [
-            op.operation for op in generic.op.regions[0].blocks[0].operations if op.operation.name == "linalg.index"
-        ]
-        return all(letters[_dim(op)] in (_QUERY, _KEY, _UNIT) for op in asked)
+        return all(letters[loop] in (_QUERY, _KEY, _UNIT) for _, loop in index_ops(generic.op))
 
     @staticmethod
     def _through_view(view: ir.Operation, letters: str) -> str | None:

@@ -33,6 +33,7 @@ from hotdesk.ir.building import create, dynamic_dims, expand_dim, extract_along,
 from hotdesk.ir.locations import origin
 from hotdesk.ir.types import element_bytes, element_of, shape_of, tensor_with
 from hotdesk.ir.walking import nested_ops, parallel_loops, segment_sizes
+from hotdesk.models.generics import index_ops
 from hotdesk.passes.base import FunctionPass
 
 _LEAST = 2048
@@ -92,7 +93,7 @@ def _adds(op: ir.Operation) -> bool:
     *body, last = (each.operation for each in block.operations)
     there = list(block.arguments)[-1]
     uses = list(there.uses)
-    if len(uses) != 1 or any(nested.name == "linalg.index" for nested in nested_ops(op)):
+    if len(uses) != 1 or index_ops(op):
         return False
     added = cast(Any, uses[0].owner).operation
     return added in body and added.name == "arith.addf" and last.operands[0] == added.results[0]

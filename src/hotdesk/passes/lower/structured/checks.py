@@ -12,6 +12,11 @@ from hotdesk.ir.building import constant, create
 from hotdesk.ir.walking import nested_ops
 
 
+def has_checks(op: ir.Operation) -> bool:
+    """Whether there are assertions in the regions of an op."""
+    return any(nested.name == "cf.assert" for nested in nested_ops(op))
+
+
 def replace_checks(op: ir.Operation, status: ir.Value, assertion_code: Callable[[ir.Operation], int]) -> None:
     """Replaces the `cf.assert` in the regions of an op, and guards the loads behind each."""
     holds: ir.Value | None = None

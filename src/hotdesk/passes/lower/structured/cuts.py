@@ -17,7 +17,9 @@ from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import nested_ops, parallel_loops
 from hotdesk.kernels.text import Index, KernelBuilder, View
+from hotdesk.models.generics import is_dear
 from hotdesk.models.linalg import inputs_of
+from hotdesk.passes.lower.structured.checks import has_checks
 
 GRAIN = 1 << 18
 """Operations, an access to memory counting as two, that are worth a thread: some ten microseconds."""
@@ -53,7 +55,7 @@ def find_cut(
 
     None can be if an operand is `indexed` as well: read at indices of its own, which may lie in another thread's range.
     """
-    if op.name != "linalg.generic" or any(nested.name == "cf.assert" for nested in nested_ops(op)):
+    if op.name != "linalg.generic" or has_checks(op):
         return None
     operands, maps = list(op.operands), cast("list[ir.AffineMap]", indexing_maps(op))
     kinds = parallel_loops(op)
@@ -128,8 +130,7 @@ def _apart(
 
 def _weight(op: ir.Operation) -> int:
     nested = nested_ops(op)
-    dear = sum(each.name.startswith("math.") or each.name in ("arith.divf", "arith.remf") for each in nested)
-    return len(nested) + (_DEAR - 1) * dear + 2 * len(op.operands)
+    return len(nested) + (_DEAR - 1) * sum(map(is_dear, nested)) + 2 * len(op.operands)
 
 
 class _Head(KernelBuilder):

@@ -15,8 +15,8 @@ from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import integer_of, nested_ops
 from hotdesk.kernels.text import View
+from hotdesk.models.generics import index_ops
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,8 @@ class Joined:
         kinds = list(cast(Any, op.attributes["iterator_types"]))
         op.attributes["indexing_maps"] = ir.ArrayAttr.get([ir.AffineMapAttr.get(each) for each in maps])
         op.attributes["iterator_types"] = ir.ArrayAttr.get([kinds[group[0]] for group in self.loops])
-        for nested in nested_ops(op):
-            if nested.name == "linalg.index":
-                old = integer_of(nested, "dim")
-                nested.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.loop(old))
+        for asking, old in index_ops(op):
+            asking.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.loop(old))
 
 
 def join_loops(
@@ -69,7 +67,7 @@ def join_loops(
     for value, place in places.items():
         for loop, dim in place.items():
             sizes[loop] = sizes.get(loop) or views[value].sizes[dim]
-    fixed = {integer_of(n, "dim") for n in nested_ops(op) if n.name == "linalg.index"} | {*apart}
+    fixed = {loop for _, loop in index_ops(op)} | {*apart}
     kept = [loop for loop in range(len(kinds)) if sizes.get(loop) != 1 or loop in fixed]
     loops: list[tuple[int, ...]] = []
     for loop in kept:

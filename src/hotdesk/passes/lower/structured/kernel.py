@@ -28,9 +28,10 @@ from hotdesk.ir.building import clone_with, integers
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function
 from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
-from hotdesk.ir.walking import captured_operands, defining_op, integer_of, nested_ops, values_read
+from hotdesk.ir.walking import captured_operands, defining_op, nested_ops, values_read
 from hotdesk.kernels.text import View
-from hotdesk.passes.lower.structured.checks import replace_checks
+from hotdesk.models.generics import index_ops
+from hotdesk.passes.lower.structured.checks import has_checks, replace_checks
 from hotdesk.passes.lower.structured.cuts import find_cut, head_text
 from hotdesk.passes.lower.structured.joined import join_loops
 from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref, ScalarSizes
@@ -71,7 +72,7 @@ def build_loop_kernel(
     reads = _reads(op, sizes, computes)
     memrefs = list(reads.memrefs)
     resolved = [places.of(value) for value in memrefs]
-    has_checks = any(nested.name == "cf.assert" for nested in nested_ops(op))
+    is_checked = has_checks(op)
     scalars = [size for place in resolved for size in place.unknowns()]
     views = [place.view() for place in resolved]
     bases = {value: place.base for value, place in zip(memrefs, resolved, strict=True)}
@@ -81,9 +82,9 @@ def build_loop_kernel(
     types = [*([ir.IndexType.get()] * (len(scalars) + len(reads.indices))), *(value.type for value in reads.passed)]
     head = "" if cut is None else head_text(cut, memrefs, views, [str(kind) for kind in types[len(scalars) :]])
     types += [ir.IntegerType.get_signless(64)] * (2 if cut is not None else 0)
-    function, block = _function(module, op, memrefs, resolved, types, has_checks)
+    function, block = _function(module, op, memrefs, resolved, types, is_checked)
     numbers = [*scalars, *(sizes.value(value) for value in reads.indices)]
-    kernel = LoopKernel(function, memrefs, numbers, list(reads.passed), has_checks, head)
+    kernel = LoopKernel(function, memrefs, numbers, list(reads.passed), is_checked, head)
     arguments = list(block.arguments)
     point = ir.InsertionPoint(block)
     mapping: dict[ir.Value, ir.Value] = {}
@@ -103,7 +104,7 @@ def build_loop_kernel(
             joined.apply(clone)
         if cut is not None and piece is not None:
             _count_from(clone, cut.loop if joined is None else joined.loop(cut.loop), piece.first)
-        if has_checks:
+        if is_checked:
             replace_checks(clone, arguments[-1], assertion_code)
         if "iterator_types" in op.attributes and "reduction" in str(op.attributes["iterator_types"]):
             _allow_reassociation(clone)
@@ -198,14 +199,14 @@ def _function(
     memrefs: list[ir.Value],
     resolved: list[ResolvedMemref],
     scalars: Sequence[ir.Type],
-    has_checks: bool,
+    is_checked: bool,
 ) -> tuple[ir.Operation, ir.Block]:
     written = _written(op)
     alone = disjoint(resolved, [value in written for value in memrefs])
     pointers: list[ir.Type] = [ir.MemRefType.get([], cast(Any, value.type).element_type) for value in memrefs]
     takes = [Formal(kind).stating(no_alias=each) for kind, each in zip(pointers, alone, strict=True)]
     takes += formals(scalars)
-    if has_checks:
+    if is_checked:
         takes.append(Formal(ir.MemRefType.get([], ir.IntegerType.get_signless(32))).stating(no_alias=True))
     return new_function("KERNEL", FunctionSignature(tuple(takes), ()), ir.InsertionPoint(module.body), op.location)
 
@@ -268,8 +269,8 @@ def _seen(
 
 def _count_from(op: ir.Operation, loop: int, first: ir.Value) -> None:
     """Lets the places of a loop that the region asks for begin at that of a range."""
-    for nested in nested_ops(op):
-        if nested.name == "linalg.index" and integer_of(nested, "dim") == loop:
+    for nested, asked in index_ops(op):
+        if asked == loop:
             users = list(nested.results[0].uses)
             with nested.location:
                 place = _number("arith.addi", nested.results[0], first, ir.InsertionPoint.after(nested))
