@@ -190,3 +190,25 @@ def test_truths_and_a_truth_of_python(number: bool) -> None:
 
     x = torch.tensor([True, False, True])
     close(hotdesk.compile(Call(model), (x,))(x), model(x))
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int32, torch.int64])
+def test_shifts_by_all_bits_and_by_less_than_none(dtype: torch.dtype) -> None:
+    numbers = (0, 1, 7, 8, 9, 31, 32, 33, 63, 64, 300, -1, -8)
+    x = torch.tensor([1, 2, 100, 127, 255] if dtype == torch.uint8 else [1, -2, 100, 127, -128]).to(dtype)
+    by = torch.tensor(numbers).to(dtype).unsqueeze(1)
+
+    def shifted(x: torch.Tensor, by: torch.Tensor) -> list[torch.Tensor]:
+        return [torch.stack([y for n in numbers for y in (x << n, x >> n)]), x << by, x >> by, 3 << by, 3 >> by]
+
+    found = hotdesk.compile(shifted, (x, by))(x, by)
+    for own, wanted in zip(found, shifted(x, by), strict=True):
+        torch.testing.assert_close(own, wanted)
+
+
+def test_a_number_beyond_its_type_is_refused_as_by_eager() -> None:
+    def clamped(x: torch.Tensor) -> torch.Tensor:
+        return torch.clamp(x, 0, 300)
+
+    with pytest.raises(hotdesk.HotdeskError, match=r"PyTorch refuses `max=300` of op `aten\.clamp"):
+        hotdesk.compile(clamped, (torch.ones(3, dtype=torch.int8),))

@@ -333,3 +333,18 @@ def test_an_expansion_by_an_argument(opset: int, sizes: tuple[int, ...], wanted:
     np.testing.assert_array_equal(program(x, shape), expected)
     with pytest.raises(ExecutionError):
         program(x, np.full_like(shape, 7))
+
+
+def test_exponential_units_keep_their_digits_near_zero() -> None:
+    x = np.concatenate([sign * 10.0 ** np.arange(-12, 2) for sign in (1, -1)] + [[0.0]]).astype(np.float32)
+    y: Any = x.astype(np.float64)
+    with np.errstate(over="ignore"):
+        units: dict[str, tuple[dict[str, Any], Any]] = {
+            "Elu": ({"alpha": 2.0}, np.where(y > 0, y, 2 * np.expm1(y))),
+            "Selu": ({}, 1.0507010221481323 * np.where(y > 0, y, 1.6732631921768188 * np.expm1(y))),
+            "Celu": ({"alpha": 0.5}, np.where(y > 0, y, 0.5 * np.expm1(y / 0.5))),
+        }
+    nodes = [helper.make_node(kind, ["x"], [kind], **options) for kind, (options, _) in units.items()]
+    found: Any = hotdesk.compile(model_of(nodes, {"x": x}, dict.fromkeys(units, x), {}, 20))(x=x)
+    for own, (_, wanted) in zip(found, units.values(), strict=True):
+        np.testing.assert_allclose(np.asarray(own), wanted, rtol=2e-6)

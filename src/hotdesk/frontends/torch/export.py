@@ -51,6 +51,7 @@ from hotdesk.frontends.torch.refusals import (
     refusals,
     refuse_data_dependence,
     refuse_nodes,
+    refuse_numbers_beyond_elements,
     refuse_settled_counts,
     unreadable,
     untrusted,
@@ -167,6 +168,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     lowering_process.prepare()
     with _quietly(), refusals():
         refuse_settled_counts(source.program.graph)
+        refuse_numbers_beyond_elements(source.program.graph)
         exported = _decomposed(source.program)
     forget_places(exported.graph)
     refuse_data_dependence(exported.graph, foreign=foreign)

@@ -3,6 +3,7 @@
 * `ExportError`: `torch.export` cannot capture it;
 * `DataDependentShapeError`: a size or a branch depends on the values of a tensor;
 * `UnsupportedMutationError`: it changes a buffer that shares memory with another one, or has gaps;
+* `ExportError` too: a number does not fit the integers that it meets, where PyTorch's kernels refuse it;
 * `UnsupportedOpError`: an op has a subgraph, an effect or random numbers, is taken apart in a way that holds for some sizes
   only, or has no lowering; or a tensor has an element type without one.
 """
@@ -34,6 +35,7 @@ from hotdesk.frontends.torch.control_flow import all_graphs, is_control_flow
 from hotdesk.frontends.torch.cutting import settled
 from hotdesk.frontends.torch.data_sizes import defined_symbols, is_settled
 from hotdesk.frontends.torch.decompositions.composed import LARGEST_DETERMINANT
+from hotdesk.frontends.torch.decompositions.repairs import is_element
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.lines import node_line, noted_line, user_line
 from hotdesk.frontends.torch.specs import DTYPES, plain, unsupported_dtype
@@ -169,6 +171,47 @@ def refuse_data_dependence(graph: torch.fx.Graph, *, counted: bool = True, forei
             where=node_line(node),
             hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
         )
+
+
+_TAKEN_AS_ELEMENTS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("clamp", "clamp_min", "clamp_max", "clip"), ("min", "max")),
+    **dict.fromkeys(("add", "sub", "subtract", "rsub", "index_add"), ("alpha",)),
+    **dict.fromkeys(("addmm", "addmv", "addbmm", "baddbmm", "addr"), ("alpha", "beta")),
+    **dict.fromkeys(("pad", "constant_pad_nd", "scatter", "addcmul"), ("value",)),
+    "hardtanh": ("min_val", "max_val"),
+    "threshold": ("threshold", "value"),
+    "pow": ("exponent",),
+}
+"""Numbers that PyTorch's kernels convert to the type of the elements, by the name of the op: they refuse one that does not fit,
+of which other ops take what is left in that type."""
+
+
+def refuse_numbers_beyond_elements(graph: torch.fx.Graph) -> None:
+    """A number that has more bits than the integers that an op computes with, where PyTorch's kernels refuse it."""
+    for node in (node for each in all_graphs(graph) for node in each.nodes):
+        target, value = node.target, node.meta.get("val")
+        if not isinstance(target, OpOverload) or not isinstance(value, torch.Tensor) or not _is_integer(value.dtype):
+            continue
+        schema: Any = cast(Any, target)._schema
+        names = _TAKEN_AS_ELEMENTS.get(schema.name.removeprefix("aten::").rstrip("_"), ())
+        given = dict(zip([each.name for each in schema.arguments], node.args, strict=False)) | node.kwargs
+        for name in names:
+            number = given.get(name)
+            if not isinstance(number, int | float):
+                continue
+            taken = -number if "sub" in schema.name else number  # a difference is a sum whose factor is negated
+            if not is_element(taken, value.dtype):
+                raise ExportError(
+                    f"PyTorch refuses `{name}={number}` of op `{node.target}`",
+                    expected=f"a number of type {value.dtype}",
+                    got="one beyond it",
+                    where=node_line(node),
+                    hint="Take a number in the range of the type, or convert the tensor to a wider one.",
+                )
+
+
+def _is_integer(dtype: torch.dtype) -> bool:
+    return not dtype.is_floating_point and not dtype.is_complex and dtype != torch.bool
 
 
 def refuse_settled_counts(graph: torch.fx.Graph) -> None:

@@ -1,11 +1,19 @@
 """What PyTorch raises while it captures a model names no symbol of its own in the error that users see."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
-import pytest
+from typing import Any, cast
 
-from hotdesk.errors import DataDependentShapeError
-from hotdesk.frontends.torch.refusals import refusal
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from hotdesk.errors import DataDependentShapeError, ExportError
+from hotdesk.frontends.torch.functions import as_module
+from hotdesk.frontends.torch.refusals import refusal, refuse_numbers_beyond_elements
 
 
 @pytest.mark.parametrize("symbol", ["u0", "zuf0", "zu3", "uf12"])
@@ -14,3 +22,61 @@ def test_symbols_of_the_tracer_are_not_shown(symbol: str) -> None:
     error = refusal(raised, "torch.export cannot capture the model", "")
     assert isinstance(error, DataDependentShapeError)
     assert symbol not in str(error)
+
+
+_REFUSED: dict[str, Any] = {
+    "clamp": lambda x, n: torch.clamp(x, -n, n),
+    "clamp from below": lambda x, n: torch.clamp_min(x, n),
+    "clamp from above, in place": lambda x, n: x.clone().clamp_max_(n),
+    "sum": lambda x, n: torch.add(x, x, alpha=n),
+    "sum in place": lambda x, n: x.clone().add_(x, alpha=n),
+    "difference": lambda x, n: torch.sub(x, x, alpha=n),
+    "difference turned": lambda x, n: torch.rsub(x, x, alpha=n),
+    "pad": lambda x, n: functional.pad(x, (1, 1), value=n),
+    "scatter": lambda x, n: x.scatter(0, torch.tensor([[0]]), n),
+    "product added": lambda x, n: torch.addcmul(x, x, x, value=n),
+    "hardtanh": lambda x, n: functional.hardtanh(x, 0, n),
+    "matrix product": lambda x, n: torch.addmm(x, x, x, beta=n),
+    "vector product": lambda x, n: torch.addmv(x[0], x, x[0], alpha=n),
+    "batched product": lambda x, n: torch.baddbmm(x[None], x[None], x[None], alpha=n),
+    "rows added": lambda x, n: torch.index_add(x, 0, torch.tensor([0, 1]), x, alpha=n),
+    "threshold": lambda x, n: functional.threshold(x, 0, n),
+    "power": lambda x, n: x**n,
+}
+_WRAPPED: dict[str, Any] = {
+    "sum": lambda x, n: x + n,
+    "product": lambda x, n: n * x,
+    "comparison": lambda x, n: x == n,
+    "rest": lambda x, n: x % n,
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8])
+@pytest.mark.parametrize("name", _REFUSED)
+def test_numbers_beyond_their_type_are_refused_where_eager_does(name: str, dtype: torch.dtype) -> None:
+    x = torch.ones(2, 2, dtype=dtype)
+    for number in (127, 128, -128, -129) if dtype == torch.int8 else (255, 256, -255, -256):
+        refused = False
+        try:
+            _REFUSED[name](x, number)
+        except (RuntimeError, ValueError) as error:
+            refused = "without overflow" in str(error)
+            if not refused:
+                continue  # a bound below 0 of bytes, a negative power
+        exported = torch.export.export(as_module(lambda x, n=number: _REFUSED[name](x, n)), (x,))
+        if not refused:
+            refuse_numbers_beyond_elements(exported.graph)
+            continue
+        with pytest.raises(ExportError, match=rf"=-?{abs(number)}(\.0)?`"):
+            refuse_numbers_beyond_elements(exported.graph)
+
+
+@pytest.mark.parametrize("name", _WRAPPED)
+def test_numbers_that_eager_wraps_are_taken(name: str) -> None:
+    x = torch.ones(2, 2, dtype=torch.int8)
+
+    def wrapped(x: Tensor) -> Tensor:
+        return cast(Tensor, _WRAPPED[name](x, 300))
+
+    wrapped(x)
+    refuse_numbers_beyond_elements(torch.export.export(as_module(wrapped), (x,)).graph)

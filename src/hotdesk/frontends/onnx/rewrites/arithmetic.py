@@ -1,4 +1,5 @@
-"""Elementwise ops and norms written with plainer ones: shifts and negation of integers, norms, running sums and products."""
+"""Elementwise ops and norms written with plainer ones: shifts and negation of integers, exponential units, norms, running sums
+and products."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTe
 from hotdesk.frontends.onnx.rewrites.reductions import by_axis
 
 _BITS = {3: 8, 5: 16, 6: 32, 7: 64}
+_F32, _HALVES = 1, (10, 16)
 
 
 def _bit_shift(op: OnnxNode) -> Any:
@@ -34,6 +36,33 @@ def _bit_shift(op: OnnxNode) -> Any:
 def _negative(op: OnnxNode) -> Any:
     """Integers are taken from zero; torch-mlir's are floats on the way, and lose the digits of those beyond 2^24."""
     return 0 - op.x if op.x.element in _BITS else NotImplemented
+
+
+def _elu(op: OnnxNode) -> Any:
+    alpha = op.attribute("alpha", 1.0)
+    return _exponential_unit(op.x, 1.0, alpha, 1.0)
+
+
+def _selu(op: OnnxNode) -> Any:
+    alpha = op.attribute("alpha", 1.67326319217681884765625)
+    gamma = op.attribute("gamma", 1.05070102214813232421875)
+    return _exponential_unit(op.x, gamma, gamma * alpha, 1.0)
+
+
+def _celu(op: OnnxNode) -> Any:
+    alpha = op.attribute("alpha", 1.0)
+    return _exponential_unit(op.x, 1.0, alpha, 1.0 / alpha)
+
+
+def _exponential_unit(x: OnnxTensor, positive: float, negative: float, rate: float) -> OnnxTensor:
+    """`positive * x` above zero, `negative * (exp(rate * x) - 1)` below, where the difference would have no digits near zero.
+
+    It is made as a product: exp(y) - 1 = tanh(y / 2) * (exp(y) + 1)
+    """
+    wide = x.cast(_F32) if x.element in _HALVES else x
+    scaled = wide * rate
+    below = x.graph.op("Tanh", scaled * 0.5) * (x.graph.op("Exp", scaled) + 1.0)
+    return (wide > 0.0).where(wide * positive, below * negative).cast(x.element)
 
 
 def _lp_normalization(op: OnnxNode) -> Any:
@@ -153,15 +182,18 @@ def _slopes(op: OnnxNode) -> Any:
 REWRITES: Rewrites = {
     "BitCast": _bit_cast,
     "BitShift": _bit_shift,
+    "Celu": _celu,
     "CumProd": _running,
     "CumSum": _running,
     "Det": _determinant,
     "MatMul": _product,
     "Einsum": _einsum,
+    "Elu": _elu,
     "LpNormalization": _lp_normalization,
     "MeanVarianceNormalization": _mean_variance,
     "Neg": _negative,
     "NegativeLogLikelihoodLoss": _log_likelihood,
     "PRelu": _slopes,
+    "Selu": _selu,
     "SoftmaxCrossEntropyLoss": _log_likelihood,
 }

@@ -61,7 +61,7 @@ def _frexp(x: Tensor) -> tuple[Tensor, Tensor]:
     raised = mantissa + 1
     bits = _bits(torch.where(tiny, x * 2.0**raised, x))
     highest, half = (1 << exponent) - 1, (1 << (exponent - 1)) - 2
-    field = torch.bitwise_and(torch.bitwise_right_shift(bits, torch.full([], mantissa, dtype=bits.dtype)), highest)
+    field = torch.bitwise_and(bits >> mantissa, highest)
     power = field - torch.where(tiny, half + raised, half)
     kept = torch.bitwise_or(torch.bitwise_and(bits, ~(highest << mantissa)), half << mantissa)
     whole = (x == 0) | torch.isinf(x) | torch.isnan(x)

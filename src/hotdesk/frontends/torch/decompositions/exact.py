@@ -4,6 +4,7 @@
   −1) and multiplied as 64-bit integers;
 * integers to the power of integers by repeated squaring; closeness and products of integers;
 * unsigned bytes are clamped as 32-bit integers;
+* a shift by less than 0, or by all bits, leaves 0, and the sign on the way to the right (LLVM leaves it open);
 * a scalar is reduced along a dim as a vector of one element is;
 * NaN is sorted behind everything, and is the largest of all;
 * running maxima, minima and logarithms of sums of exponentials by doubling steps (Hillis and Steele, 1986);
@@ -22,7 +23,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from hotdesk.frontends.torch.decompositions.widened import either
+from hotdesk.frontends.torch.decompositions.widened import either, rounded
 
 aten: Any = torch.ops.aten
 
@@ -117,6 +118,36 @@ def _power(x: Tensor | int, exponent: Tensor | int) -> Tensor:
     odd = torch.bitwise_and(exponent, 1) != 0
     inverse = torch.where(base == 1, 1, torch.where(base == -1, torch.where(odd, -1, 1), 0)).to(dtype)
     return torch.where(exponent < 0, inverse, result)
+
+
+_SHIFTING: ContextVar[bool] = ContextVar("shifting by less than all bits", default=False)
+
+
+def _shifted(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def guarded(x: Tensor | int, by: Tensor | int) -> Tensor:
+        dtype = torch.result_type(x, by)
+        if _SHIFTING.get() or dtype.is_floating_point or dtype.is_complex or dtype == torch.bool:
+            return NotImplemented
+        bits = torch.iinfo(dtype).bits
+        x = x.to(dtype) if isinstance(x, Tensor) else torch.full([], x, dtype=dtype)
+        left = op is aten.bitwise_left_shift.Tensor
+        token = _SHIFTING.set(True)
+        try:
+            if isinstance(by, Tensor):
+                by = by.to(dtype)
+                inside = (by >= 0) & (by < bits)
+                beyond = 0 if left or not dtype.is_signed else op(x, torch.full([], bits - 1, dtype=dtype))
+                return torch.where(inside, op(x, torch.where(inside, by, 0)), beyond)
+            by = rounded(by, dtype)
+            if 0 <= by < bits:
+                return op(x, torch.full([], by, dtype=dtype))
+            if left or not dtype.is_signed:
+                return torch.zeros_like(x)
+            return op(x, torch.full([], bits - 1, dtype=dtype))
+        finally:
+            _SHIFTING.reset(token)
+
+    return guarded
 
 
 def _isclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
@@ -226,6 +257,20 @@ EXACT: dict[Any, Callable[..., Any]] = {
     aten.square.default: _square,
     aten.pow.Tensor_Tensor: _power,
     aten.pow.Scalar: _power,
+    **{
+        op: _shifted(aten.bitwise_left_shift.Tensor)
+        for op in (
+            *(aten.bitwise_left_shift.Tensor, aten.bitwise_left_shift.Tensor_Scalar, aten.__lshift__.Scalar),
+            *(aten.bitwise_left_shift.Scalar_Tensor, aten.__lshift__.Tensor),
+        )
+    },
+    **{
+        op: _shifted(aten.bitwise_right_shift.Tensor)
+        for op in (
+            *(aten.bitwise_right_shift.Tensor, aten.bitwise_right_shift.Tensor_Scalar, aten.__rshift__.Scalar),
+            *(aten.bitwise_right_shift.Scalar_Tensor, aten.__rshift__.Tensor),
+        )
+    },
     aten.isclose.default: _isclose,
     aten.addbmm.default: _addbmm,
     aten.fmax.default: _fmax,

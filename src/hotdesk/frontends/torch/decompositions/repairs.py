@@ -36,9 +36,8 @@ from torch import Tensor
 from torch._decomp.decompositions import (
     _upsample_nearest_vec as upsample_to_nearest,  # pyright: ignore[reportPrivateUsage]
 )
-from torch.utils._python_dispatch import _disable_current_modes
 
-from hotdesk.frontends.torch.decompositions.widened import compute_dtype
+from hotdesk.frontends.torch.decompositions.widened import compute_dtype, rounded
 
 aten: Any = torch.ops.aten
 
@@ -69,35 +68,29 @@ def _compare(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
         wide = torch.result_type(x, number)
         if wide.is_complex or (wide == torch.uint8 and number < 0):  # PyTorch's own are as they are lowered
             return NotImplemented
-        rounded = _rounded(number, wide)
-        if x.dtype == wide and (rounded == number or math.isnan(number)):
+        limit = rounded(number, wide)
+        if x.dtype == wide and (limit == number or math.isnan(number)):
             return NotImplemented
-        return op(x.to(wide), rounded)
+        return op(x.to(wide), limit)
 
     return of_rounded
 
 
-def _rounded(number: float, dtype: torch.dtype) -> float:
-    """A number in a type: the nearest float, or what is left of an integer that has too many bits."""
-    if not dtype.is_floating_point and not -(1 << 63) <= number < 1 << 63:
-        return number
-    widest = torch.float64 if dtype.is_floating_point else torch.int64
-    with _disable_current_modes():
-        return torch.tensor(number, dtype=widest, device="cpu").to(dtype).item()
-
-
-def _cut_off(number: float, dtype: torch.dtype) -> float:
-    """A number as PyTorch gives it to kernels of integers. Raises OverflowError if it has too many bits, as PyTorch does."""
-    most = torch.iinfo(dtype).max
-    least = 0 if isinstance(number, float) and not dtype.is_signed else -most - 1
-    if not least <= int(number) <= most:
-        raise OverflowError(f"{number} is no number of type {dtype}")
-    return _rounded(int(number), dtype)
+def is_element(number: float, dtype: torch.dtype) -> bool:
+    """Whether PyTorch converts a number to a type of integers: a negative one that is whole wraps around in unsigned ones."""
+    limits = torch.iinfo(dtype)
+    if not math.isfinite(number):
+        return False
+    least = limits.min if dtype.is_signed or isinstance(number, float) else -limits.max
+    return least <= int(number) <= limits.max
 
 
 def _threshold(x: Tensor, limit: float, value: float) -> Tensor:
     if not x.dtype.is_floating_point:
-        limit, value = (_cut_off(each, x.dtype) for each in (limit, value))
+        beyond = [each for each in (limit, value) if not is_element(each, x.dtype)]
+        if beyond:
+            raise OverflowError(f"{beyond[0]} is no number of type {x.dtype}")
+        limit, value = (rounded(int(each), x.dtype) for each in (limit, value))
         return torch.where(x.to(torch.int64) <= limit, torch.full([], value, dtype=x.dtype), x)
     return torch.where(x.to(compute_dtype(x.dtype)) <= limit, value, x)
 
@@ -110,7 +103,7 @@ def _subtracted_from(x: Tensor, number: float, alpha: float = 1) -> Tensor:
     wide = torch.result_type(x, number)
     scaled = x.to(wide) if alpha == 1 else x.to(wide) * alpha
     is_integer = not wide.is_floating_point and not wide.is_complex
-    return torch.full([], _rounded(number, wide) if is_integer else number, dtype=wide) - scaled
+    return torch.full([], rounded(number, wide) if is_integer else number, dtype=wide) - scaled
 
 
 def _negative(x: Tensor) -> Tensor:
@@ -229,7 +222,7 @@ def _divide(x: Tensor | float, y: Tensor | float, *, rounding_mode: str | None =
 
 def _divide_integers(x: Tensor, y: Tensor | float) -> Tensor:
     """Without floats, which have too few digits for 64 bits."""
-    divisor = y.to(x.dtype) if isinstance(y, Tensor) else torch.full([], _rounded(y, x.dtype), dtype=x.dtype)
+    divisor = y.to(x.dtype) if isinstance(y, Tensor) else torch.full([], rounded(y, x.dtype), dtype=x.dtype)
     quotient = torch.div(x, divisor, rounding_mode="trunc")
     rest = x - quotient * divisor
     return torch.where((rest != 0) & ((rest < 0) != (divisor < 0)), quotient - 1, quotient)
@@ -247,9 +240,9 @@ def _of_wrapped(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
         dtype = x.dtype if isinstance(x, Tensor) else None
         if dtype is None or dtype.is_floating_point or dtype.is_complex or dtype == torch.bool:
             return NotImplemented
-        if not isinstance(number, int) or isinstance(number, bool) or _rounded(number, dtype) == number:
+        if not isinstance(number, int) or isinstance(number, bool) or rounded(number, dtype) == number:
             return NotImplemented
-        return op(x, _rounded(number, dtype), **kwargs)
+        return op(x, rounded(number, dtype), **kwargs)
 
     return wrapped
 

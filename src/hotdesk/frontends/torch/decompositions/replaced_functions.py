@@ -9,9 +9,10 @@ from torch.overrides import TorchFunctionMode
 
 from hotdesk.frontends.torch.decompositions.asserted import ASSERTED
 from hotdesk.frontends.torch.decompositions.counted import NAMED, SELECTIONS
+from hotdesk.frontends.torch.decompositions.covariance import COVARIANCES
 from hotdesk.frontends.torch.decompositions.recurrent import LAYERS
 
-_NAMED = {**NAMED, **ASSERTED}
+_NAMED = {**NAMED, **ASSERTED, **COVARIANCES}
 _FUNCTIONS = {**LAYERS, **SELECTIONS, **_NAMED}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 aten: Any = torch.ops.aten
 
@@ -33,6 +34,15 @@ def either(*candidates: Callable[..., Any]) -> Callable[..., Any]:
 def compute_dtype(dtype: torch.dtype) -> torch.dtype:
     """The type to compute in: f32 for half-precision floats, else the type itself."""
     return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+
+
+def rounded(number: float, dtype: torch.dtype) -> float:
+    """A number in a type: the nearest float, or what is left of an integer that has too many bits."""
+    if not dtype.is_floating_point and not -(1 << 63) <= number < 1 << 63:
+        return number
+    widest = torch.float64 if dtype.is_floating_point else torch.int64
+    with _disable_current_modes():
+        return torch.tensor(number, dtype=widest, device="cpu").to(dtype).item()
 
 
 def _in_wide(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
