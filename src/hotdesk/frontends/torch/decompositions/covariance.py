@@ -42,11 +42,12 @@ def _cov(
     taken: Any = correction
     if correction and weights is not None and aweights is not None:
         taken = correction * (weights * aweights.reshape(-1)).sum() / total
-    count = total - taken
-    count = torch.clamp_min(count, 0) if isinstance(count, Tensor) else torch.sym_max(count, 0)
+    left: Any = total - taken
+    count: Any = torch.clamp_min(left, 0) if isinstance(left, Tensor) else _torch.sym_max(left, 0)
     apart = wide - mean
     right = apart if weights is None else apart * weights
-    return (apart @ right.mH / count).squeeze()
+    products: Tensor = apart @ right.mH
+    return (products / count).squeeze()
 
 
 def _corrcoef(input: Tensor) -> Tensor:

@@ -138,9 +138,9 @@ def _shifted(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
                 inside = (by >= 0) & (by < bits)
                 beyond = 0 if left or not dtype.is_signed else op(x, torch.full([], bits - 1, dtype=dtype))
                 return torch.where(inside, op(x, torch.where(inside, by, 0)), beyond)
-            by = rounded(by, dtype)
-            if 0 <= by < bits:
-                return op(x, torch.full([], by, dtype=dtype))
+            number = rounded(by, dtype)
+            if 0 <= number < bits:
+                return op(x, torch.full([], number, dtype=dtype))
             if left or not dtype.is_signed:
                 return torch.zeros_like(x)
             return op(x, torch.full([], bits - 1, dtype=dtype))

@@ -6,6 +6,8 @@
 * unsigned bytes take the type of the result before they meet anything wider (torch-mlir would see them as signed).
 """
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import functools
