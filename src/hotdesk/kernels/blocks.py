@@ -40,6 +40,7 @@ _STREAMED_ROWS, _STREAMED_PANELS = (
     2,
 )  # rows of a, done before more of b has come from memory; panels of a block then
 _ROW_BYTES = 128  # of a panel: blocks of panels with longer rows are as deep as with these
+_WHOLE = 1.4  # of the room of a block: all columns of b together may have so much
 _SHORT = 64  # steps of k at a time where there is no scratch memory
 
 
@@ -235,15 +236,19 @@ class _Blocking:
 
     @classmethod
     def of(cls, f: VectorBuilder, n: Index, k: Index, streamed: Condition) -> _Blocking:
-        """How to cut k and n: n not at all where all of it fits twice the room, as nothing is packed meanwhile.
+        """How to cut k and n: n not at all where all of it fits little more than the room, as nothing is packed meanwhile; k into
+        shorter parts where n is whole then.
 
         Where b is `streamed`, as a weight is for few rows of a, blocks are small: its elements may come from memory, those of the
         first block are waited for, and those of each other are asked for during the one before.
         """
         width, size = Tile.of(f.machine).columns(f.machine, f.element), f.machine.bytes_of(f.element)
-        deep = even(f, k, deepest(f.machine), group_length(f.machine, f.element))
-        room = block_elements(f.machine, f.element)
-        room = f.select(f.at_least(2 * room, f.mul(deep, n)), 2 * room, room)
+        most_deep, room = deepest(f.machine), block_elements(f.machine, f.element)
+        whole = int(_WHOLE * room)
+        fits_shorter = f.at_least(whole, f.mul(n, most_deep * 2 // 3))
+        most_deep = f.select(fits_shorter, f.minimum(most_deep, f.floordiv(whole, f.maximum(n, 1))), most_deep)
+        deep = even(f, k, most_deep, group_length(f.machine, f.element))
+        room = f.select(f.at_least(whole, f.mul(deep, n)), whole, room)
         most = f.mul(f.maximum(1, f.floordiv(room, f.mul(deep, width))), width)
         wide = even(f, n, f.select(streamed, f.minimum(most, _STREAMED_PANELS * width), most), width)
         own = f.scratch((width + MOST_ROWS) * _SHORT)

@@ -43,6 +43,10 @@ PLACES = SIZE * SIZE
 FILTERS, CHANNELS = 64, 64
 """Transformed at a time, at most: images again for each block of filters, sums for each block of channels."""
 
+FEW_TILES, FEWER_FILTERS = 256, 32
+"""Where there are fewer tiles than so many, fewer filters at a time: transforming these tiles twice takes next to no time, and
+scratch memory is two thirds."""
+
 FEW_FILTERS, FEW_CHANNELS = 12, 16
 """The same where there is no scratch memory but a little on the stack."""
 
@@ -85,10 +89,12 @@ def _alone(machine: Machine, image: str, element: str) -> str:
     a, pointers = f.arguments(WINOGRAD_ARGUMENTS, {"x": image, "w": image, "y": element})
     panel, narrow = tiles_in_panel(machine, element), Tile.of(machine).narrow * f.lanes
     own = f.scratch(int(room_needed(Values(), FEW_FILTERS, FEW_CHANNELS, panel, f.lanes)))
-    wanted = room_needed(f, f.minimum(a["filters"], FILTERS), f.minimum(a["channels"], CHANNELS), panel, f.lanes)
+    tiles = f.mul(f.sub(a["last"], a["first"]), f.sub(a["stop"], a["tile"]))
+    most_filters = f.select(f.at_least(tiles, FEW_TILES), FILTERS, FEWER_FILTERS)
+    wanted = room_needed(f, f.minimum(a["filters"], most_filters), f.minimum(a["channels"], CHANNELS), panel, f.lanes)
     memory = f.take_scratch(PRODUCTS, f.mul(wanted, machine.bytes_of(element)), own)
     short = f.same_memory(memory, own)
-    filters_at_once = f.even(a["filters"], f.select(short, FEW_FILTERS, FILTERS))
+    filters_at_once = f.even(a["filters"], f.select(short, FEW_FILTERS, most_filters))
     channels_at_once = f.select(short, FEW_CHANNELS, CHANNELS)
 
     def step(size: Index) -> Index:

@@ -25,7 +25,16 @@ from hotdesk.kernels.shared import shared_name
 from hotdesk.kernels.shared_convolution import shared_winograd_name
 from hotdesk.kernels.sharing import POOL_BYTES, USE_POOL
 from hotdesk.kernels.values import Values
-from hotdesk.kernels.winograd import CHANNELS, FEW_CHANNELS, FEW_FILTERS, FILTERS, WINOGRAD_ARGUMENTS, room_needed
+from hotdesk.kernels.winograd import (
+    CHANNELS,
+    FEW_CHANNELS,
+    FEW_FILTERS,
+    FEW_TILES,
+    FEWER_FILTERS,
+    FILTERS,
+    WINOGRAD_ARGUMENTS,
+    room_needed,
+)
 from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE, TAPS, after_matrix, before_matrix, filter_matrix
 from hotdesk.kernels.winograd_transforms import tiles_in_panel
 from hotdesk.runtime.code.products import CommonCode, common_code
@@ -50,6 +59,12 @@ class Case:
     image: tuple[int, int] = (9, 20)
     low: tuple[int, int] = (1, 1)
     high: tuple[int, int] = (1, 1)
+
+    @property
+    def tiles(self) -> int:
+        """Of all images, as they are numbered."""
+        rows, columns = self.shapes[2][2:]
+        return self.batch * -(-rows // OUTPUTS) * (-(-columns // OUTPUTS) + 1)
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
@@ -118,7 +133,7 @@ def scratch_of(code: CommonCode, machine: Machine, case: Case, element: str, *, 
     pool = np.zeros(POOL_BYTES // 8, np.int64)
     room = room_needed(
         Values(),
-        min(case.filters, FILTERS),
+        min(case.filters, FEWER_FILTERS if case.tiles < FEW_TILES else FILTERS),
         min(case.channels, CHANNELS),
         tiles_in_panel(machine, element),
         machine.lanes(element),
@@ -201,6 +216,8 @@ CASES = {
     "channels of several vectors": Case(channels=37),
     "several blocks of channels": Case(channels=2 * CHANNELS + 3),
     "several blocks of filters": Case(filters=2 * FILTERS + 5),
+    "several blocks of filters and many tiles": Case(filters=FILTERS + 5, channels=2, image=(64, 63)),
+    "one tile too few": Case(filters=FILTERS + 5, channels=2, image=(4, 4 * (FEW_TILES - 2))),
     "several blocks of both": Case(filters=FILTERS + 1, channels=CHANNELS + 20, image=(20, 21)),
     "several small blocks": Case(filters=2 * FEW_FILTERS + 1, channels=2 * FEW_CHANNELS + 1),
     "no images": Case(batch=0),
