@@ -137,7 +137,7 @@ def compile_step(
     _check(model, optimizer, example)
     options = options or Options(recompute=True)
     options = options if budget is None else replace(options, budget=budget)
-    rates = [torch.zeros(()) for _ in optimizer.param_groups]
+    rates = [torch.zeros((), dtype=torch.float64) for _ in optimizer.param_groups]
     with whole_imports():
         from hotdesk.frontends.torch.training import trace_step
 

@@ -43,6 +43,31 @@ def _ids(dtype: torch.dtype) -> torch.Tensor:
     return integers(50, 2, 12)
 
 
+NORMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "of all": lambda x: x.norm(),
+    "of columns": lambda x: torch.linalg.vector_norm(x, dim=0),
+    "of first order": lambda x: torch.norm(x, p=1, dim=0),
+    "of differences": lambda x: torch.dist(x, x.flip(0)),
+}
+
+
+@pytest.mark.parametrize("norm", NORMS.values(), ids=NORMS)
+@pytest.mark.parametrize("dtype", HALVES)
+def test_norms_add_up_in_f32(norm: Callable[[torch.Tensor], torch.Tensor], dtype: torch.dtype) -> None:
+    """One rounding, whatever the number of terms: 4,096 squares that were added up in bf16 end far too low."""
+    x = random(4096, 3).to(dtype)
+    found = hotdesk.compile(norm, (x,))(x)
+    torch.testing.assert_close(found, norm(x.float()).to(dtype), rtol=torch.finfo(dtype).eps, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, *HALVES])
+def test_rms_norm_of_small_values_has_epsilon(dtype: torch.dtype) -> None:
+    """Where none is given it is that of the type that PyTorch computes in, which is much for values of 0.001."""
+    x = (random(4, 24) * 1e-3).to(dtype)
+    found = hotdesk.compile(nn.RMSNorm(24, dtype=dtype), (x,))(x)
+    torch.testing.assert_close(found, F.rms_norm(x, (24,)), rtol=2 * torch.finfo(dtype).eps, atol=0)
+
+
 HALF_MODELS: list[tuple[str, Callable[[], nn.Module], Callable[[torch.dtype], torch.Tensor], int]] = [
     # name, model, input, rounded tensors in a chain
     ("mlp", Mlp, _rows, 5),
@@ -50,6 +75,8 @@ HALF_MODELS: list[tuple[str, Callable[[], nn.Module], Callable[[torch.dtype], to
     ("transformer", Transformer, _ids, 24),
     ("embedding", lambda: nn.Embedding(50, 24), _ids, 1),
     ("layer norm", lambda: nn.LayerNorm(24), _rows, 1),
+    ("rms norm", lambda: nn.RMSNorm(24), _rows, 1),
+    ("normalized", lambda: Call(lambda x: F.normalize(x, dim=-1)), _rows, 2),
     ("group norm", lambda: nn.Sequential(nn.Conv2d(3, 8, 1), nn.GroupNorm(2, 8)), _image, 2),
     ("batch norm", lambda: nn.BatchNorm2d(3), _image, 1),
     ("softmax", lambda: nn.Softmax(-1), _rows, 1),

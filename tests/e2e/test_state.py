@@ -148,6 +148,17 @@ def test_batch_norm_in_training() -> None:
     assert not copied(program)
 
 
+def _copies(self: Any, x: torch.Tensor) -> torch.Tensor:
+    self.rows.copy_(1.7 * x.double() + self.rows[0])
+    return self.rows + x
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64, torch.bool])
+def test_what_is_copied_takes_the_type_and_sizes_of_the_buffer(dtype: torch.dtype) -> None:
+    """torch.export drops both: later reads of the buffer, in the same call too, gave the float64 numbers of one row."""
+    follows(Stateful(_copies, rows=ROWS.to(dtype)), [(random(4, seed=seed),) for seed in range(3)])
+
+
 def test_nothing_that_changes_is_prepared() -> None:
     def function(self: Any, x: torch.Tensor) -> torch.Tensor:
         y = x * torch.exp(self.scale * self.weight).sum()

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 import torch
 from torch import nn
-from torch.optim import SGD, Adagrad, Adam, AdamW, NAdam, Optimizer, RMSprop
+from torch.optim import ASGD, SGD, Adagrad, Adam, AdamW, NAdam, Optimizer, RAdam, RMSprop
 
 import hotdesk
 from hotdesk.errors import ArgumentTypeError, OptionError, PlanError
@@ -79,6 +79,20 @@ def test_steps_are_those_of_eager_pytorch(name: str) -> None:
     for found, expected in losses:
         assert found == pytest.approx(expected, rel=1e-4)
     pair.assert_same()
+
+
+@pytest.mark.parametrize("make", [OPTIMIZERS["momentum"], OPTIMIZERS["adam"], RAdam, ASGD])
+def test_steps_in_float64_have_its_digits(make: Make) -> None:
+    """Rates, counters of steps and what follows from them are computed in float64, as eager PyTorch's Python does."""
+    example = (torch.randn(4, 8, dtype=torch.float64), torch.randn(4, 3, dtype=torch.float64))
+    pair = Pair(nn.Sequential(nn.Linear(8, 6), nn.Tanh(), nn.Linear(6, 3)).double(), make, nn.MSELoss(), example)
+    before = [each.detach().clone() for each in pair.like.parameters()]
+    for _ in range(7):
+        pair.both(*example)
+    for found, expected, start in zip(pair.model.parameters(), pair.like.parameters(), before, strict=True):
+        moved = (expected - start).abs().max().item()
+        assert moved > 0
+        assert (found - expected).abs().max().item() < 1e-12 * moved
 
 
 def test_an_example_may_be_compared_with_itself() -> None:
@@ -595,7 +609,7 @@ def test_gradients_are_named_by_the_line_of_what_they_are_gradients_of() -> None
     pair = Pair(Line(), OPTIMIZERS["momentum"], nn.MSELoss(), example)
     pair.both(*example)
     pair.assert_same()
-    rates = [torch.tensor(0.1)]
+    rates = [torch.tensor(0.1, dtype=torch.float64)]
     made = [each for each in pair.step.program.buffers(rates, *example) if each.name == "hotdesk.contract"]
     assert len(made) >= 3  # the gradients of both uses of the weight add up in its momentum
     line = Line.forward.__code__.co_firstlineno + 1

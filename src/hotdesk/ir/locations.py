@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import lru_cache
 
 from hotdesk._bindings import ir
 from hotdesk.errors import HotdeskError
@@ -45,13 +46,18 @@ def python_line(location: object) -> str:
     file is `-` where the text came from no file. Call sites
     are printed from the callee outwards, so the first frame that is not PyTorch's own is the line that called it.
     """
-    frames = _FRAME.findall(str(location))
+    return _line_in(str(location))
+
+
+@lru_cache(maxsize=4096)
+def _line_in(text: str) -> str:
+    frames = _FRAME.findall(text)
     for frame in frames:
         if not _LIBRARY.search(frame[0]):
             return _line(*frame)
     if frames:
         return _line(*frames[0])
-    node = _NODE.search(str(location))
+    node = _NODE.search(text)
     return sys.intern(f"node {node[1]}") if node is not None else ""
 
 
@@ -88,7 +94,11 @@ def module_path(location: object) -> str:
 
     PyTorch's and ONNX's say it; else it is in the name that the location has, if it has one.
     """
-    text = str(location)
+    return _module_in(str(location))
+
+
+@lru_cache(maxsize=4096)
+def _module_in(text: str) -> str:
     found = _MODULE.search(text)
     if found is not None:
         return sys.intern(found[1])

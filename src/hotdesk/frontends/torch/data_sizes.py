@@ -44,7 +44,7 @@ from hotdesk.frontends.torch.cutting import (
 )
 from hotdesk.frontends.torch.decompositions.counted import MASKS
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, store, tensor_at
-from hotdesk.frontends.torch.lines import node_line
+from hotdesk.frontends.torch.lines import node_line, place_like
 from hotdesk.frontends.torch.size_values import Check
 from hotdesk.ir.building import cast_to, create, dim, index_cast, index_constant
 from hotdesk.ir.types import shape_of, static_entries
@@ -244,7 +244,7 @@ def _has_sizes(sizes: Sequence[Any]) -> bool:
 def _put(like: torch.fx.Node, target: Any, *args: Any) -> torch.fx.Node:
     """A node at the line of another one."""
     made = like.graph.call_function(target, args)
-    made.meta.update({key: value for key, value in like.meta.items() if key in ("stack_trace", "nn_module_stack")})
+    place_like(made, like)
     with like.meta["val"].fake_mode:
         made.meta["val"] = target(*map_arg(args, lambda each: each.meta["val"]))
     return made
@@ -558,7 +558,7 @@ def delivered(graph: torch.fx.Graph, node: torch.fx.Node, place: int) -> torch.f
     output = next(each for each in reversed(graph.nodes) if each.op == "output")
     with graph.inserting_before(output):
         made = graph.call_function(deliver, (node, place))
-    made.meta.update({key: value for key, value in node.meta.items() if key in ("stack_trace", "nn_module_stack")})
+    place_like(made, node)
     with node.meta["val"].fake_mode:
         made.meta["val"] = torch.empty((), dtype=torch.int64)
     return made

@@ -24,6 +24,7 @@ from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
+from hotdesk.frontends.torch.copied import complete_copies
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
 from hotdesk.frontends.torch.data_sizes import (
     data_maker,
@@ -39,7 +40,7 @@ from hotdesk.frontends.torch.empties import settle_empties
 from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, carried_nodes, foreign_op, take_checks
 from hotdesk.frontends.torch.identity import identity
-from hotdesk.frontends.torch.lines import generated_code, name_modules, name_users_lines
+from hotdesk.frontends.torch.lines import generated_code, name_places, name_users_lines
 from hotdesk.frontends.torch.random import Draw, is_draw, thread_random_state
 from hotdesk.frontends.torch.refusals import (
     UNTRUSTED,
@@ -169,6 +170,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     with _quietly(), refusals():
         refuse_settled_counts(source.program.graph)
         refuse_numbers_beyond_elements(source.program.graph)
+        complete_copies(all_graphs(source.program.graph))
         exported = _decomposed(source.program)
     forget_places(exported.graph)
     refuse_data_dependence(exported.graph, foreign=foreign)
@@ -253,7 +255,7 @@ def lowered_graph(graph: torch.fx.Graph) -> ir.Module:
 
 
 def _settle(graph: torch.fx.Graph) -> None:
-    name_modules(graph)
+    name_places(graph)
     settle_empties(graph)
     fold_splats(graph)
     spell_out_views(graph)

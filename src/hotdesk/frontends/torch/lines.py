@@ -47,6 +47,11 @@ def node_line(node: torch.fx.Node) -> str:
     return f"{ours[-1][0]}:{ours[-1][1]}" if ours else ""
 
 
+def place_like(made: torch.fx.Node, like: torch.fx.Node) -> None:
+    """Gives a node the line and the submodule of another."""
+    made.meta.update({key: like.meta[key] for key in ("stack_trace", "nn_module_stack") if key in like.meta})
+
+
 Traces: TypeAlias = "dict[str, Mapping[int, str]]"
 """The stack of the user's behind each line of the code that PyTorch generates for graphs, by file and line."""
 
@@ -100,14 +105,19 @@ def name_users_lines(graphs: Iterator[torch.fx.Graph], traces: Traces) -> None:
             node.meta["stack_trace"] = _FRAME.sub(users, node.meta["stack_trace"])
 
 
-def name_modules(graph: torch.fx.Graph) -> None:
-    """Puts the submodule that a node belongs to in front of its stack, where the location of its op has it from."""
+def name_places(graph: torch.fx.Graph) -> None:
+    """Leaves of each node's stack what locations of ops tell: the submodule that it belongs to, and the user's line.
+
+    A step of training has stacks of a hundred frames, of which the location of every op would be made. Where no frame is the
+    user's, the innermost stays.
+    """
     for node in graph.nodes:
-        stack: dict[str, Any] = node.meta.get("nn_module_stack") or {}
-        path = submodule(stack)
-        trace = node.meta.get("stack_trace") or ""
-        if path and not trace.startswith(module_frame(path)):
-            node.meta["stack_trace"] = module_frame(path) + trace
+        path = submodule(node.meta.get("nn_module_stack") or {})
+        frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
+        inner = [frame for frame in frames if is_users(frame[0])] or frames
+        if path or inner:
+            line = "".join(f'  File "{file}", line {number}, in forward\n' for file, number in inner[-1:])
+            node.meta["stack_trace"] = (module_frame(path) if path else "") + line
 
 
 def submodule(stack: Mapping[str, Any]) -> str:

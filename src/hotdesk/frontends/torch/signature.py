@@ -22,7 +22,7 @@ from hotdesk.frontends.torch.carried import carrier, is_carried
 from hotdesk.frontends.torch.cutting import shape_expressions
 from hotdesk.frontends.torch.data_sizes import delivered
 from hotdesk.frontends.torch.dims import SizeNames
-from hotdesk.frontends.torch.lines import node_line
+from hotdesk.frontends.torch.lines import node_line, place_like
 from hotdesk.frontends.torch.refusals import refuse_shared_state
 from hotdesk.frontends.torch.specs import DTYPES, plain, spec_of
 from hotdesk.runtime.interface import TensorSpec, spell
@@ -223,7 +223,7 @@ def _held(graph: torch.fx.Graph, number: torch.fx.Node) -> torch.Tensor:
     dtype = {int: torch.int64, float: torch.float64, bool: torch.bool}[number.meta["val"].node.pytype]
     with graph.inserting_before(_output(graph)):
         held = graph.call_function(torch.ops.aten.scalar_tensor.default, (number,), {"dtype": dtype})
-    held.meta.update({key: value for key, value in number.meta.items() if key in ("stack_trace", "nn_module_stack")})
+    place_like(held, number)
     with FakeTensorMode():
         held.meta["val"] = torch.empty((), dtype=dtype, device="cpu")
     _return_instead(graph, number, held)

@@ -115,7 +115,7 @@ def trace_step(
 
     Args:
         loss: of the model's output and the last of `example`; None where the model itself returns it.
-        rates: the learning rate of each of the optimizer's groups, float32 without dims.
+        rates: the learning rate of each of the optimizer's groups, float64 without dims.
 
     Raises:
         OptionError: the optimizer has nothing to update, or cannot be traced from where it is; there are hooks that a trace
@@ -298,6 +298,10 @@ def _begin_momentum(optimizer: SGD, group: Mapping[str, Any]) -> None:
         state["momentum_buffer"] = torch.zeros_like(parameter, memory_format=torch.preserve_format)
 
 
+_NUMBERS = frozenset({"step", "eta", "mu", "mu_product"})
+"""State of optimizers that eager PyTorch reads as Python's numbers, to compute with them in float64."""
+
+
 def _update(
     optimizer: Optimizer,
     stand_ins: Mapping[nn.Parameter, Tensor],
@@ -311,9 +315,14 @@ def _update(
     traced = copy.copy(optimizer)
     tensors = {(id(moment.parameter), moment.key): tensor for moment, tensor in zip(moments, moving, strict=True)}
     traced.state = defaultdict(dict)
+    counts: list[tuple[Tensor, Tensor]] = []
     for parameter, stand_in in stand_ins.items():
         for key, value in optimizer.state.get(parameter, {}).items():
-            traced.state[stand_in][key] = tensors.get((id(parameter), key), value)
+            tensor = tensors.get((id(parameter), key), value)
+            if key in _NUMBERS and isinstance(tensor, Tensor):
+                counts.append((tensor, tensor.double()))
+                tensor = counts[-1][1]
+            traced.state[stand_in][key] = tensor
     traced.param_groups = [
         _traced_group(group, stand_ins, rates[number] if rates is not None else None)
         for number, group in enumerate(optimizer.param_groups)
@@ -330,6 +339,8 @@ def _update(
             raise OptionError(
                 "argument 'optimizer'", expected=expected, got=type(optimizer).__name__, hint=_INSTEAD
             ) from error
+        for kept, count in counts:
+            kept.copy_(count)
     for value in values.values():
         value.grad = None
 

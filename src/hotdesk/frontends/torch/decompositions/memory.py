@@ -4,6 +4,7 @@
 * layer norm stays in the input's precision (torch-mlir's variance widens the whole activation to f64) and centres once;
 * variances and standard deviations add up in f64, as PyTorch's do, without a copy of the input in f64;
 * group norm is written the same way (PyTorch's own goes through strided views that torch-mlir turns into index tables);
+* RMS norm has PyTorch's epsilon where none is given (torch-mlir adds nothing), and computes 16-bit floats in f32;
 * attention scales the query only and runs its softmax on one score matrix; that of 16-bit floats is computed in f32, so that no
   scores are ever in memory, unless the queries are few;
 * `addmm` loses its multiplications by one, integral powers become products, a reciprocal becomes a division.
@@ -61,6 +62,13 @@ def _layer_norm(
     if bias is not None:
         result = result + bias
     return result.to(x.dtype), mean, rstd
+
+
+def _rms_norm(x: Tensor, normalized_shape: list[int], weight: Tensor | None = None, eps: float | None = None) -> Tensor:
+    wide = x.to(compute_dtype(x.dtype))
+    mean = torch.mean(wide * wide, list(range(x.dim() - len(normalized_shape), x.dim())), keepdim=True)
+    result = wide * torch.rsqrt(mean + (torch.finfo(wide.dtype).eps if eps is None else eps))
+    return (result if weight is None else result * weight).to(x.dtype)
 
 
 def _group_norm(
@@ -239,6 +247,7 @@ MEMORY: dict[Any, Callable[..., Any]] = {
     aten._native_batch_norm_legit_no_training.default: _batch_norm_inference,
     aten.native_layer_norm.default: _layer_norm,
     aten.native_group_norm.default: _group_norm,
+    aten.rms_norm.default: _rms_norm,
     aten.var.correction: _var,
     aten.std.correction: _std,
     aten.var_mean.correction: _var_mean,

@@ -1,6 +1,6 @@
 """PyTorch ops on truths, bytes and half-precision floats, computed in a wider type.
 
-* sums and means of half-precision tensors add up in f32;
+* sums, means and norms of half-precision tensors add up in f32;
 * 8-bit integers meet one another and matrix products in 32 bits (torch-mlir takes the process down with them);
 * truths and a Python truth are added up as "or";
 * unsigned bytes take the type of the result before they meet anything wider (torch-mlir would see them as signed).
@@ -135,6 +135,7 @@ _REDUCTIONS = (
     aten.prod.dim_int,
     aten.cumsum.default,
 )
+_NORMS = (aten.linalg_vector_norm.default, aten.norm.Scalar, aten.norm.ScalarOpt_dim)
 _BYTE_OPS = (
     aten.sub.Tensor,
     aten.mul.Tensor,
@@ -157,7 +158,7 @@ _PROMOTING = (
 _SORTS = (aten.sort.default, aten.sort.stable, aten.topk.default)
 
 NARROW: dict[Any, Callable[..., Any]] = {
-    **{op: _in_wide(op) for op in _REDUCTIONS},
+    **{op: _in_wide(op) for op in (*_REDUCTIONS, *_NORMS)},
     **{op: _in_int32(op) for op in (*_BYTE_OPS, aten.max.default, aten.min.default)},
     **{op: _sorted_bytes(op) for op in _SORTS},
     aten.abs.default: _absolute,
