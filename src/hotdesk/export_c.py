@@ -66,13 +66,13 @@ def require_names(target: str, name: str) -> None:
 
 
 def _refuse(saving: Saving) -> None:
-    from hotdesk.saving import require_known_sizes
+    from hotdesk.saving import require_known_sizes, require_own_kernels
 
     require_known_sizes("the program as C", saving.made)
+    require_own_kernels("the program as C", saving.made)
     captured, lowered = saving.made.captured, saving.made.main
     specs = [*saving.made.captured.results, *(a for a in captured.arguments if isinstance(a, TensorSpec))]
     reasons = {
-        "calls of PyTorch's kernels": bool(captured.foreign),
         "sizes that vary": any(not isinstance(size, int) for spec in specs for size in spec.shape)
         or any(not isinstance(use.bytes, int) for use in lowered.buffers),
         "memory without a limit, whose size only a run knows": lowered.takes_region,

@@ -137,11 +137,7 @@ class _File:
         self._given = weights == "given"
         self._other = None if weights in ("inside", "given") else Safetensors(weights)
         require_known_sizes("the program", self._made)
-        if self._made.captured.foreign:
-            ops = sorted({call.op for call in self._made.captured.foreign})
-            raise NotSavableError(
-                "the program", expected="kernels of its own", got=f"calls of PyTorch's kernels: {', '.join(ops)}"
-            )
+        require_own_kernels("the program", self._made)
 
     def write(self, cpu: Sequence[str]) -> None:
         """Writes it. Raises NotSavableError, WeightsError, MissingExtraError, ArtifactMachineError; OSError as `open` does."""
@@ -327,6 +323,13 @@ def require_known_sizes(what: str, made: Finished) -> None:
     got = f"result {number}: {counted}, whose sizes are known only when the program runs"
     hint = "Return a result of the largest size, and how much of it counts."
     raise NotSavableError(what, expected=expected, got=got, hint=hint)
+
+
+def require_own_kernels(what: str, made: Finished) -> None:
+    """Raises NotSavableError for a program that calls kernels of PyTorch's."""
+    ops = sorted({call.op for call in made.captured.foreign})
+    if ops:
+        raise NotSavableError(what, expected="kernels of its own", got=f"calls of PyTorch's kernels: {', '.join(ops)}")
 
 
 def lowered_again(made: Finished) -> Lowered:
