@@ -20,7 +20,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -184,14 +184,14 @@ def convolution_kernel(window: Window, operands: Sequence[torch.Tensor]) -> Call
         accumulate=False,
         noalias=(True, True, True),
     )
-    kernel = convolution(spec)
+    wanted = workspace_bytes(spec)
+    kernel = convolution(replace(spec, workspace=wanted))
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse("\n".join((*kernel.declarations, kernel.text)))
         kernels_to_llvm(module)
         share_parts(module)
         machine = linked(module, ["KERNEL"])
     entry = machine.entry("KERNEL")
-    wanted = workspace_bytes(spec)
     scratch = [torch.empty(wanted, dtype=torch.uint8)] if wanted else []
     arguments = [ctypes.c_void_p(each.data_ptr()) for each in (*operands, *scratch)]
     packed = (ctypes.c_void_p * len(arguments))(*(ctypes.addressof(each) for each in arguments))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from hotdesk._bindings import ir
+from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import flag_of, int_array, integer_of, text_of
 from hotdesk.kernels.machine import target
 from hotdesk.kernels.text import KernelText
@@ -50,10 +51,8 @@ def _contraction(op: ir.Operation, operands: list[ResolvedMemref]) -> Contractio
     return ContractionSpec(a, b, c, tuple(left), tuple(right), tuple(output), flag_of(op, "accumulate"), noalias)
 
 
-def convolution_spec(
-    op: ir.Operation, operands: list[ResolvedMemref], *, scratch: bool | None = None
-) -> ConvolutionSpec:
-    """The specification of a `hotdesk.conv`; it has a workspace if it is given one, unless `scratch` says otherwise."""
+def convolution_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> ConvolutionSpec:
+    """The specification of a `hotdesk.conv`."""
     x, w, y = (place.view() for place in operands[:3])
     return ConvolutionSpec(
         x,
@@ -67,14 +66,14 @@ def convolution_spec(
         input_dilations=int_array(op.attributes["input_dilations"]),
         accumulate=flag_of(op, "accumulate"),
         noalias=cast("tuple[bool, bool, bool]", _noalias(operands[:3])),
-        scratch=len(op.operands) > 3 if scratch is None else scratch,
+        workspace=sum(shape_of(scratch.type)[0] or 0 for scratch in list(op.operands)[3:]),
         winograd="winograd" not in op.attributes or flag_of(op, "winograd"),
     )
 
 
 def convolution_workspace(op: ir.Operation, operands: list[ResolvedMemref]) -> int:
-    """Bytes of the workspace that the kernel of a `hotdesk.conv` asks for."""
-    return workspace_bytes(convolution_spec(op, operands, scratch=True))
+    """Bytes of the workspace that the kernel of a `hotdesk.conv` asks for, which has none yet."""
+    return workspace_bytes(convolution_spec(op, operands))
 
 
 def attention_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> AttentionSpec:

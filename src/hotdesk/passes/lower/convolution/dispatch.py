@@ -29,7 +29,13 @@ from hotdesk.passes.lower.convolution import transposed
 from hotdesk.passes.lower.convolution.depthwise import Ring, choose_ring, depthwise
 from hotdesk.passes.lower.convolution.direct import convolve_directly
 from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
-from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT, Spread, choose_spread, convolve_spread
+from hotdesk.passes.lower.convolution.transposed import (
+    WORKSPACE_LIMIT,
+    Spread,
+    choose_spread,
+    convolve_spread,
+    spread_in,
+)
 from hotdesk.passes.lower.convolution.unfolded import convolve_unfolded
 from hotdesk.passes.lower.convolution.winograd import convolve_winograd, is_worth_winograd, may_be_winograd
 from hotdesk.passes.lower.products import has_convolutions, has_products
@@ -47,20 +53,25 @@ class _Choice:
 
 
 def workspace_bytes(spec: ConvolutionSpec) -> int:
-    """The workspace that the kernel of `spec` asks for; without one, it takes no such operand."""
-    spread = _choose(spec).spread
+    """The workspace that a kernel of `spec`, which has none yet, asks for; 0 if it does not want one.
+
+    That decides for `spread`: the kernel is made later, by the workspace that it is given, when sizes may be known otherwise.
+    """
+    spread = _choose(spec, asks=True).spread
     if spread is None:
         return 0
     (channels,) = _known(spec.w.sizes[1:2])
-    return spread.filters * (channels + spread.width) * element_bytes(spec.y.element)
+    return spread.elements(channels) * element_bytes(spec.y.element)
 
 
 def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> KernelText:
     """The kernel of `spec` for a machine, or else the one that kernels are generated for.
 
-    Its operands are x, w, y, then the workspace if `spec` says it has one.
+    Its operands are x, w, y, then the workspace if `spec` has one.
 
-    Raises ValueError if the element types do not go together.
+    Raises:
+        ValueError: the element types do not go together.
+        LoweringError: the workspace is too small.
     """
     choice = _choose(spec)
     if choice.ring is not None:
@@ -89,8 +100,14 @@ def _known(sizes: tuple[int | None, ...]) -> tuple[int, ...]:
     return known
 
 
-def _choose(spec: ConvolutionSpec) -> _Choice:
+def _choose(spec: ConvolutionSpec, *, asks: bool = False) -> _Choice:
+    """What fits; `spread` if it is given a workspace, or `asks` for one."""
     window = spec.w.sizes[2:]
+    width = element_bytes(spec.y.element)
+    if spec.workspace:
+        features, channels = _known(spec.w.sizes[:2])
+        elements, capacity = spec.workspace // width, WORKSPACE_LIMIT // width
+        return _Choice("spread", spread=spread_in(elements, features // spec.groups, channels, capacity))
     ones = (1,) * len(window)
     plain = spec.input_dilations == ones
     unpadded = not any((*spec.pad_low, *spec.pad_high))
@@ -105,16 +122,14 @@ def _choose(spec: ConvolutionSpec) -> _Choice:
     elements = spec.x.element, spec.w.element, spec.y.element
     if not has_convolutions(*elements) or not _filters_are_rows(spec):
         return _Choice("direct")
-    filters = features // spec.groups
-    width = element_bytes(spec.y.element)
     if (
-        has_products(*elements)
-        and spec.scratch
+        asks
+        and has_products(*elements)
         and spec.strides == spec.dilations == ones
         and spec.input_dilations == tuple(taps)
     ):
         plane = None if None in spec.x.sizes[2:] else math.prod(_known(spec.x.sizes[2:]))
-        spread = choose_spread(filters, channels, plane, WORKSPACE_LIMIT // width)
+        spread = choose_spread(features // spec.groups, channels, plane, WORKSPACE_LIMIT // width)
         if spread is not None:
             return _Choice("spread", spread=spread)
     return _Choice("winograd" if spec.winograd and may_be_winograd(spec) else "unfolded")

@@ -14,7 +14,7 @@ class ConvolutionSpec:
 
     The input is widened by `input_dilations - 1` zeros between its elements, then padded with zeros (a negative pad
     crops). What y's sizes say decides how many outputs there are; `pad_high` is what padding they imply. `noalias` says of
-    x, w, y whether it overlaps no other operand, `scratch` whether the kernel is given the scratch memory it asks for.
+    x, w, y whether it overlaps no other operand, `workspace` the bytes of scratch memory that the kernel is given, 0 for none.
     """
 
     x: View
@@ -28,7 +28,7 @@ class ConvolutionSpec:
     input_dilations: tuple[int, ...]
     accumulate: bool
     noalias: tuple[bool, bool, bool]
-    scratch: bool = True
+    workspace: int = 0
     winograd: bool = True
 
     def __post_init__(self) -> None:
