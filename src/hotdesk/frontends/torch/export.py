@@ -22,6 +22,7 @@ from hotdesk.errors import HotdeskError, UnsupportedOpError
 from hotdesk.frontends import lowering_process
 from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
+from hotdesk.frontends.torch import distinct_calls
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.copied import complete_copies
@@ -232,7 +233,8 @@ def _exported(
 def _decomposed(exported: ExportedProgram) -> ExportedProgram:
     try:
         with code_put_off():
-            return cast(Any, exported).run_decompositions(decomposition_table(exported=True))
+            table = decomposition_table(exported=True)
+            return distinct_calls.decomposed(exported, table) or cast(Any, exported).run_decompositions(table)
     except AssertionError:  # PyTorch asserts that tensors which change share no memory
         refuse_ties(exported)
         raise

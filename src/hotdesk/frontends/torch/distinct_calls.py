@@ -1,0 +1,376 @@
+"""Each distinct call of an exported program is decomposed once, and equal ones get copies of what came of it.
+
+    y = linear(x, v); z = linear(y, w)    ->    t = transpose(v); y = mm(x, t); u = transpose(w); z = mm(y, u)
+
+`ExportedProgram.run_decompositions` traces each node of a program anew, through PyTorch's functionalization and dispatch, which
+takes milliseconds; a model of many layers has few distinct ones. Calls are equal if they have the same op and constants, and
+tensors of the same types, sizes, strides and places in their storage, of which the same ones are the same.
+
+Legal iff
+
+1. every node is a call of an op, or takes one of several results; what an op changes is its first argument, which another op has
+   made, and nothing that is there before the last change shares its memory but results of such ops: it becomes the op that
+   returns the new contents;
+2. all sizes are numbers: no size is open, and none depends on data;
+3. each tensor is a plain strided one, and no op reads its arguments' memory by strides of its own (`as_strided`), nor does one
+   that another is decomposed to: a tensor may have other strides than PyTorch's kernels would give it;
+4. what the distinct calls are decomposed to changes none of their arguments, has no constants of its own, and makes what they do.
+
+Else there is no such program, and PyTorch decomposes it whole. Checks of what is known before the program runs are left out.
+"""
+
+# PyTorch is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias, cast
+
+import torch
+from torch._ops import OpOverload
+from torch._subclasses import FakeTensor, FakeTensorMode
+from torch.export import ExportedProgram
+from torch.export.exported_program import ModuleCallEntry, ModuleCallSignature
+from torch.export.graph_signature import (
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    OutputKind,
+    OutputSpec,
+    TensorArgument,
+)
+from torch.fx import Graph, Node
+from torch.utils import _pytree as pytree
+
+Table: TypeAlias = "Mapping[Any, Callable[..., Any]]"
+_aten: Any = torch.ops.aten
+_BY_STRIDES = (_aten.as_strided.default, _aten.as_strided_copy.default, _aten.as_strided_scatter.default)
+_LIKE_THE_CALL = ("stack_trace", "nn_module_stack", "torch_fn", "source_fn_stack")
+"""What the nodes that a call is decomposed to are told of it."""
+_CHECK = _aten._assert_tensor_metadata.default
+"""A check of what is known of a tensor before the program runs."""
+
+
+def decomposed(program: ExportedProgram, table: Table) -> ExportedProgram | None:
+    """The program with its calls decomposed, as `run_decompositions` does; None where that is not legal. It is left as it is."""
+    calls = _distinct_calls(program)
+    if calls is None:
+        return None
+    bodies = _bodies(program, calls, table)
+    return None if bodies is None else _with_bodies(program, calls, bodies)
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """The calls of a program.
+
+    Attributes:
+        first: the first of each kind, by its key.
+        keys: the key of each.
+        changed: for each call in place, the nodes whose memory it changes.
+    """
+
+    first: dict[Hashable, Node]
+    keys: dict[Node, Hashable]
+    changed: dict[Node, list[Node]]
+
+
+def _distinct_calls(program: ExportedProgram) -> _Calls | None:
+    """None where the program is not one of conditions 1 to 3."""
+    if any(spec.kind != OutputKind.USER_OUTPUT for spec in program.graph_signature.output_specs):
+        return None
+    first: dict[Hashable, Node] = {}
+    keys: dict[Node, Hashable] = {}
+    changed: dict[Node, list[Node]] = {}
+    sharing = _sharing(program.graph)
+    for node in program.graph.nodes:
+        if node.op in ("placeholder", "output"):
+            if node.op == "placeholder" and not _is_plain(node.meta.get("val")):
+                return None
+            continue
+        if node.op != "call_function" or not _is_plain(node.meta.get("val")):
+            return None
+        if node.target is operator.getitem or node.target is _CHECK:
+            continue
+        if not isinstance(node.target, OpOverload) or node.target in _BY_STRIDES:
+            return None
+        if not _results(node):
+            return None
+        if _is_mutable(node):
+            changed[node] = _changed(node, sharing)
+            if not changed[node]:
+                return None
+        keys[node] = key = _key(node)
+        first.setdefault(key, node)
+    return _Calls(first, keys, changed)
+
+
+def _sharing(graph: Graph) -> dict[int, list[Node]]:
+    """The nodes whose tensors lie in the same memory, by that."""
+    found = dict[int, list[Node]]()
+    for node in graph.nodes:
+        for each in () if node.op == "output" else pytree.tree_leaves(node.meta.get("val")):
+            if isinstance(each, torch.Tensor) and each.layout == torch.strided:
+                found.setdefault(cast(Any, each.untyped_storage())._cdata, []).append(node)
+    return found
+
+
+def _is_mutable(node: Node) -> bool:
+    return isinstance(node.target, OpOverload) and bool(cast(Any, node.target)._schema.is_mutable)
+
+
+def _changed(node: Node, sharing: Mapping[int, list[Node]]) -> list[Node]:
+    """The nodes whose memory an op in place changes; none where it may not become the one that returns the new contents."""
+    changes = [argument.alias_info is not None for argument in cast(Any, node.target)._schema.arguments]
+    if _functional(node.target) is None or changes != [True] + [False] * (len(changes) - 1):
+        return []
+    if not node.args or not isinstance(node.args[0], Node) or not isinstance(node.meta["val"], torch.Tensor):
+        return []
+    found = sharing[cast(Any, node.meta["val"].untyped_storage())._cdata]
+    until = max((place for place, each in enumerate(found) if _is_mutable(each)), default=0)
+    first, *others = found[: until + 1]  # views that are taken later see no change
+    if node not in others or node.args[0] not in (first, *others) or not all(map(_is_mutable, others)):
+        return []
+    if first.op != "call_function" or not isinstance(first.target, OpOverload) or _is_mutable(first):
+        return []
+    makes_views = any(result.alias_info is not None for result in cast(Any, first.target)._schema.returns)
+    return [] if makes_views else [first, *others]
+
+
+@cache
+def _functional(target: Any) -> Any:
+    """The op that returns what one in place makes of its argument; None if there is none. Others are themselves."""
+    if not target._schema.is_mutable:
+        return target
+    namespace, _, name = target._schema.name.partition("::")
+    if not name.endswith("_") or name.endswith("__"):
+        return None
+    packet = getattr(getattr(torch.ops, namespace), name[:-1], None)
+    found = getattr(packet, target._overloadname, None)
+    if found is None or found._schema.is_mutable:
+        return None
+    known = [(each.name, str(each.type)) for each in target._schema.arguments]
+    return found if known == [(each.name, str(each.type)) for each in found._schema.arguments] else None
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a number that is known, or plain tensors of known sizes in nests of lists."""
+    if isinstance(value, torch.Tensor):
+        if type(value) is not FakeTensor or value.layout != torch.strided or value.is_quantized:
+            return False
+        numbers = (*value.shape, *value.stride(), value.storage_offset())
+        return all(type(each) is int for each in numbers) and not (value.is_conj() or value.is_neg())
+    if isinstance(value, (tuple, list)):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def _results(node: Node) -> tuple[Any, ...] | None:
+    """The tensors that a call makes, None for those that it does not; nothing where one of them is none."""
+    value = node.meta.get("val")
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    return values if any(isinstance(each, torch.Tensor) for each in values) else None
+
+
+def _key(node: Node) -> Hashable:
+    """What a call is decomposed to follows from this."""
+    numbers = {each: number for number, each in enumerate(node.all_input_nodes)}
+    leaves, structure = pytree.tree_flatten((node.args, node.kwargs))
+    told = tuple(numbers[leaf] if isinstance(leaf, Node) else (type(leaf), repr(leaf)) for leaf in leaves)
+    return _functional(node.target), str(structure), told, tuple(_kind(each.meta["val"]) for each in numbers)
+
+
+def _kind(value: Any) -> Hashable:
+    """All that is known of a tensor before the program runs."""
+    if not isinstance(value, torch.Tensor):
+        return repr(value)
+    held = value.untyped_storage().nbytes()
+    place = tuple(value.stride()), value.storage_offset(), held
+    return (
+        tuple(value.shape),
+        value.dtype,
+        place,
+        value.device,
+        isinstance(value, torch.nn.Parameter),
+        value.requires_grad,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """What a call is decomposed to.
+
+    Attributes:
+        arguments: its placeholders, in the order of the call's `all_input_nodes`.
+        nodes: its operations, in order.
+        results: for each tensor that the call makes, the node that does; None for what is no tensor.
+    """
+
+    arguments: tuple[Node, ...]
+    nodes: tuple[Node, ...]
+    results: tuple[Node | None, ...]
+
+
+def _bodies(program: ExportedProgram, calls: _Calls, table: Table) -> dict[Hashable, _Body] | None:
+    """What each distinct call is decomposed to, all of them in one program, by PyTorch. None against condition 4."""
+    graph, results = Graph(), list[tuple[Node | None, ...]]()
+    mode = next((v.fake_mode for v in _values(program) if isinstance(v, FakeTensor)), None)
+    if mode is None:
+        return None
+    if not all(isinstance(e.meta["val"], torch.Tensor) for node in calls.first.values() for e in node.all_input_nodes):
+        return None
+    placeholders: dict[tuple[int, int], Node] = {}
+    for number, node in enumerate(calls.first.values()):
+        for place, each in enumerate(node.all_input_nodes):
+            made = graph.placeholder(f"argument_{number}_{place}")
+            made.meta["val"] = _like(each.meta["val"], mode)
+            placeholders[number, place] = made
+    for number, node in enumerate(calls.first.values()):
+        arguments = {each: placeholders[number, place] for place, each in enumerate(node.all_input_nodes)}
+        copy = graph.node_copy(node, arguments.__getitem__)
+        copy.target, copy.meta = _functional(node.target), dict(node.meta)
+        value: Any = node.meta["val"]
+        made = list[Node | None]()
+        values: Any = value if isinstance(value, (tuple, list)) else ()
+        for place, each in enumerate(values):
+            item = None
+            if isinstance(each, torch.Tensor):
+                item = graph.call_function(operator.getitem, (copy, place))
+                item.meta = {**copy.meta, "val": each}
+            made.append(item)
+        results.append(tuple(made) if isinstance(value, (tuple, list)) else (copy,))
+    returned = tuple(each for row in results for each in row if each is not None)
+    graph.output(returned)
+    taken = _program(graph, program).run_decompositions(cast(Any, dict(table)))
+    if any(spec.kind != OutputKind.USER_OUTPUT for spec in taken.graph_signature.output_specs):
+        return None
+    if any(spec.kind != InputKind.USER_INPUT for spec in taken.graph_signature.input_specs):
+        return None
+    return _taken_apart(taken.graph, calls, results)
+
+
+def _values(program: ExportedProgram) -> list[Any]:
+    return [leaf for node in program.graph.nodes for leaf in pytree.tree_leaves(node.meta.get("val"))]
+
+
+def _like(value: torch.Tensor, mode: FakeTensorMode) -> torch.Tensor:
+    """A tensor of the same kind at a place of its own."""
+    with mode:
+        held = torch.empty(
+            value.untyped_storage().nbytes() // value.element_size(), dtype=value.dtype, device=value.device
+        )
+        return held.as_strided(value.shape, value.stride(), value.storage_offset())
+
+
+def _program(graph: Graph, like: ExportedProgram) -> ExportedProgram:
+    """A program of a graph from tensors to tensors."""
+    inputs = [node for node in graph.nodes if node.op == "placeholder"]
+    outputs = cast("tuple[Node, ...]", next(iter(reversed(graph.nodes))).args[0])
+    signature = ExportGraphSignature(
+        [InputSpec(InputKind.USER_INPUT, TensorArgument(node.name), None) for node in inputs],
+        [OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node.name), None) for node in outputs],
+    )
+    taken = pytree.tree_structure((tuple([0] * len(inputs)), {}))
+    given = pytree.tree_structure(tuple([0] * len(outputs)))
+    call = ModuleCallSignature([], [], taken, given, [node.name for node in inputs])
+    return ExportedProgram(
+        torch.nn.Module(),
+        graph,
+        signature,
+        {},
+        {},
+        [ModuleCallEntry("", call)],
+        constants={},
+        verifiers=list(like.verifiers),
+    )
+
+
+def _taken_apart(graph: Graph, calls: _Calls, results: list[tuple[Node | None, ...]]) -> dict[Hashable, _Body] | None:
+    """The parts of a decomposed graph, one for each call."""
+    placeholders = iter([node for node in graph.nodes if node.op == "placeholder"])
+    returned = iter(next(iter(reversed(graph.nodes))).args[0])
+    order = {node: number for number, node in enumerate(graph.nodes)}
+    arguments = [tuple(next(placeholders) for _ in node.all_input_nodes) for node in calls.first.values()]
+    bodies: dict[Hashable, _Body] = {}
+    for key, own, row in zip(calls.first, arguments, results, strict=True):
+        made = tuple(None if each is None else next(returned) for each in row)
+        if any(n is not None and o is not None and _type(n) != _type(o) for n, o in zip(made, row, strict=True)):
+            return None
+        nodes, waiting = set[Node](), [each for each in made if each is not None]
+        while waiting:
+            node = waiting.pop()
+            if node in nodes or node in own:
+                continue
+            if node.op != "call_function" or node.target in _BY_STRIDES:
+                return None
+            nodes.add(node)
+            waiting.extend(node.all_input_nodes)
+        bodies[key] = _Body(own, tuple(sorted(nodes, key=order.__getitem__)), made)
+    return bodies
+
+
+def _type(node: Node) -> Hashable:
+    return tuple(node.meta["val"].shape), node.meta["val"].dtype
+
+
+def _with_bodies(program: ExportedProgram, calls: _Calls, bodies: Mapping[Hashable, _Body]) -> ExportedProgram:
+    """The program with a copy of its body for each call."""
+    graph = Graph()
+    made: dict[Node, Any] = {}
+    for node in program.graph.nodes:
+        if node.op == "output":
+            graph.output(torch.fx.map_arg(node.args[0], made.__getitem__))
+        elif node.op == "placeholder":
+            made[node] = graph.node_copy(node)
+            made[node].name = node.name  # the signature has it, also where it is one of Python's own, such as `input`
+        elif node.target is _CHECK:
+            continue
+        elif node.target is operator.getitem:
+            made[node] = made[node.args[0]][node.args[1]]
+        else:
+            made[node] = _inlined(graph, node, bodies[calls.keys[node]], made)
+            made |= dict.fromkeys(
+                calls.changed.get(node, ()), made[node]
+            )  # who reads them from here on reads these contents
+    return _finished(program, graph)
+
+
+def _inlined(graph: Graph, call: Node, body: _Body, made: Mapping[Node, Any]) -> Any:
+    """The nodes that compute what a call does: one, or a tuple of them."""
+    copies: dict[Node, Node] = {
+        argument: made[each] for argument, each in zip(body.arguments, call.all_input_nodes, strict=True)
+    }
+    told = {name: call.meta[name] for name in _LIKE_THE_CALL if name in call.meta}
+    for node in body.nodes:
+        copies[node] = copy = graph.node_copy(node, copies.__getitem__)
+        copy.meta = {**node.meta, **told}
+    results = tuple(None if each is None else copies[each] for each in body.results)
+    return results if isinstance(call.meta["val"], (tuple, list)) else results[0]
+
+
+def _finished(program: ExportedProgram, graph: Graph) -> ExportedProgram:
+    """The program of a graph that returns the same."""
+    graph.eliminate_dead_code()
+    known, returned = program.graph_signature, next(iter(reversed(graph.nodes))).args[0]
+    outputs = [
+        OutputSpec(spec.kind, TensorArgument(node.name) if isinstance(node, Node) else spec.arg, spec.target)
+        for spec, node in zip(known.output_specs, returned, strict=True)
+    ]
+    return ExportedProgram(
+        torch.nn.Module(),
+        graph,
+        ExportGraphSignature(list(known.input_specs), outputs),
+        program.state_dict,
+        dict(program.range_constraints),
+        deepcopy(program.module_call_graph[:1]),
+        program.example_inputs,
+        program.constants,
+    )
+
+
+__all__ = ["decomposed"]
