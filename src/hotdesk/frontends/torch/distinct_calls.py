@@ -87,13 +87,13 @@ def _distinct_calls(program: ExportedProgram) -> _Calls | None:
     first: dict[Hashable, Node] = {}
     keys: dict[Node, Hashable] = {}
     changed: dict[Node, list[Node]] = {}
+    if not all(node.op == "output" or _is_plain(node.meta.get("val")) for node in program.graph.nodes):
+        return None
     sharing = _sharing(program.graph)
     for node in program.graph.nodes:
         if node.op in ("placeholder", "output"):
-            if node.op == "placeholder" and not _is_plain(node.meta.get("val")):
-                return None
             continue
-        if node.op != "call_function" or not _is_plain(node.meta.get("val")):
+        if node.op != "call_function":
             return None
         if node.target is operator.getitem or node.target is _CHECK:
             continue
@@ -115,7 +115,7 @@ def _sharing(graph: Graph) -> dict[int, list[Node]]:
     found = dict[int, list[Node]]()
     for node in graph.nodes:
         for each in () if node.op == "output" else pytree.tree_leaves(node.meta.get("val")):
-            if isinstance(each, torch.Tensor) and each.layout == torch.strided:
+            if isinstance(each, torch.Tensor):
                 found.setdefault(cast(Any, each.untyped_storage())._cdata, []).append(node)
     return found
 

@@ -171,6 +171,16 @@ def test_other_programs_are_left_to_pytorch(function: Any) -> None:
     assert decomposed(exported(function, torch.ones(4, 4))) is None
 
 
+def _sums_so_far(x: torch.Tensor) -> Any:
+    from torch._higher_order_ops.associative_scan import associative_scan
+
+    return associative_scan(lambda a, b: a + b, x, 0, combine_mode="generic")
+
+
+def test_tensors_without_memory_are_left_to_pytorch() -> None:
+    assert decomposed(exported(_sums_so_far, torch.ones(4, 2))) is None
+
+
 def test_open_sizes_are_left_to_pytorch() -> None:
     program = exported(torch.nn.Linear(4, 4), torch.ones(3, 4), dynamic=({0: torch.export.Dim("batch")},))
     assert decomposed(program) is None
