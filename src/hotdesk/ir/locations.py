@@ -49,7 +49,7 @@ def python_line(location: object) -> str:
     return _line_in(str(location))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _line_in(text: str) -> str:
     frames = _FRAME.findall(text)
     for frame in frames:
@@ -97,7 +97,7 @@ def module_path(location: object) -> str:
     return _module_in(str(location))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _module_in(text: str) -> str:
     found = _MODULE.search(text)
     if found is not None:
