@@ -34,6 +34,12 @@ def checked(count: torch.Tensor, most: int) -> Any:
     return number
 
 
+def rest_of_a_negative_number(count: torch.Tensor) -> Any:
+    number = count.item()
+    torch._check(number > -100)
+    return torch.arange(6) + number % 3, torch.arange(6) + number // 3
+
+
 def stored(x: torch.Tensor, where: torch.Tensor) -> Any:
     places = torch.where(where > 0)[0]
     a, b, c = x.clone(), x.clone(), x.clone()
@@ -94,6 +100,7 @@ ALIKE: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], dict[str, i
     "rows up to a number": (lambda x, n: x[: checked(n, 3)].sum(0), (X, torch.tensor(2)), {}),
     "one row": (lambda x, n: x[checked(n, 2)], (X, torch.tensor(2)), {}),
     "as long as a number": (lambda n: torch.zeros(n.item(), 3) + 1, (torch.tensor(5),), {}),
+    "the rest of a negative number": (rest_of_a_negative_number, (torch.tensor(-4),), {}),
     "a number": (lambda x: x.item(), (torch.tensor(2.5),), {}),
     "a sum": (lambda x: x / x.sum().item(), (X,), {}),
     "a number and a size": (lambda x: (torch.nonzero(x).size(0), x.argmax().item()), (X,), {}),

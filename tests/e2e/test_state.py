@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional as F
 from torch.utils import _pytree as pytree
 
 import hotdesk
@@ -157,6 +158,21 @@ def _copies(self: Any, x: torch.Tensor) -> torch.Tensor:
 def test_what_is_copied_takes_the_type_and_sizes_of_the_buffer(dtype: torch.dtype) -> None:
     """torch.export drops both: later reads of the buffer, in the same call too, gave the float64 numbers of one row."""
     follows(Stateful(_copies, rows=ROWS.to(dtype)), [(random(4, seed=seed),) for seed in range(3)])
+
+
+@pytest.mark.parametrize("dropout", [F.dropout, F.alpha_dropout, F.dropout1d, F.feature_alpha_dropout])
+def test_dropout_that_drops_nothing_is_its_argument(dropout: Any) -> None:
+    """What is changed in place behind it is the argument; PyTorch's functionalization takes it for a copy."""
+
+    def model(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        before = x + 1
+        after = dropout(before, 0.5, training=False)
+        after.mul_(2)
+        return before * 1, dropout(after, 0.5, training=False)
+
+    x = random(2, 3, 4)
+    for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
+        assert torch.equal(found, expected)
 
 
 def test_nothing_that_changes_is_prepared() -> None:

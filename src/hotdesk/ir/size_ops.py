@@ -18,7 +18,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.ir.building import compared, create, index_constant
 from hotdesk.sizes.proofs import is_not_negative
-from hotdesk.sizes.size import spelled
+from hotdesk.sizes.size import is_opaque, spelled
 
 Of: TypeAlias = Callable[[Any], ir.Value]
 """The value of a part of an expression: what a caller knows already, or has computed by `size_value`."""
@@ -26,8 +26,11 @@ Of: TypeAlias = Callable[[Any], ir.Value]
 _PREDICATES = {sympy.Eq: "eq", sympy.Ne: "ne", sympy.Lt: "slt", sympy.Le: "sle", sympy.Gt: "sgt", sympy.Ge: "sge"}
 
 
-def size_value(size: Any, of: Of, before: ir.Operation) -> ir.Value:
-    """The value of a number, or of an expression of the values of its parts. Raises UnsupportedOpError for any other form."""
+def size_value(size: Any, of: Of, before: ir.Operation, may_be_negative: Callable[[Any], bool] = is_opaque) -> ir.Value:
+    """The value of a number, or of an expression of the values of its parts. Raises UnsupportedOpError for any other form.
+
+    `may_be_negative` says of a symbol whether it may stand for a number below 0.
+    """
     if isinstance(size, int) or size.is_Integer:
         return index_constant(int(size), before)
     if size.is_Pow and size.exp.is_Integer and int(size.exp) > 0:
@@ -38,7 +41,7 @@ def size_value(size: Any, of: Of, before: ir.Operation) -> ir.Value:
         return _folded("arith.floordivsi", cast(Any, size.args[0]).as_numer_denom(), of, before)
     if isinstance(size, sympy.Mod):
         dividend, divisor = size.args
-        return _remainder(dividend, divisor, of, before)
+        return _remainder(dividend, divisor, of, before, may_be_negative)
     if isinstance(size, sympy.Max | sympy.Min):
         return _folded("arith.maxsi" if isinstance(size, sympy.Max) else "arith.minsi", size.args, of, before)
     if isinstance(size, sympy.Piecewise):
@@ -78,9 +81,11 @@ def _one_of(cases: sympy.Piecewise, of: Of, before: ir.Operation) -> ir.Value:
     return made
 
 
-def _remainder(dividend: Any, divisor: Any, of: Of, before: ir.Operation) -> ir.Value:
+def _remainder(
+    dividend: Any, divisor: Any, of: Of, before: ir.Operation, may_be_negative: Callable[[Any], bool]
+) -> ir.Value:
     """What a quotient that is rounded down leaves: it has the sign of the divisor."""
-    if is_not_negative(dividend) and is_not_negative(divisor):
+    if is_not_negative(dividend, may_be_negative) and is_not_negative(divisor, may_be_negative):
         return _folded("arith.remsi", [dividend, divisor], of, before)
     whole = _made("arith.muli", [of(sympy.floor(dividend / divisor)), of(divisor)], before)
     return _made("arith.subi", [of(dividend), whole], before)

@@ -47,6 +47,8 @@ from torch.export.graph_signature import (
 from torch.fx import Graph, Node
 from torch.utils import _pytree as pytree
 
+from hotdesk.frontends.torch.functionalized import is_mutable
+
 Table: TypeAlias = "Mapping[Any, Callable[..., Any]]"
 _aten: Any = torch.ops.aten
 _BY_STRIDES = (_aten.as_strided.default, _aten.as_strided_copy.default, _aten.as_strided_scatter.default)
@@ -101,7 +103,7 @@ def _distinct_calls(program: ExportedProgram) -> _Calls | None:
             return None
         if not _results(node):
             return None
-        if _is_mutable(node):
+        if is_mutable(node):
             changed[node] = _changed(node, sharing)
             if not changed[node]:
                 return None
@@ -120,10 +122,6 @@ def _sharing(graph: Graph) -> dict[int, list[Node]]:
     return found
 
 
-def _is_mutable(node: Node) -> bool:
-    return isinstance(node.target, OpOverload) and bool(cast(Any, node.target)._schema.is_mutable)
-
-
 def _changed(node: Node, sharing: Mapping[int, list[Node]]) -> list[Node]:
     """The nodes whose memory an op in place changes; none where it may not become the one that returns the new contents."""
     changes = [argument.alias_info is not None for argument in cast(Any, node.target)._schema.arguments]
@@ -132,11 +130,11 @@ def _changed(node: Node, sharing: Mapping[int, list[Node]]) -> list[Node]:
     if not node.args or not isinstance(node.args[0], Node) or not isinstance(node.meta["val"], torch.Tensor):
         return []
     found = sharing[cast(Any, node.meta["val"].untyped_storage())._cdata]
-    until = max((place for place, each in enumerate(found) if _is_mutable(each)), default=0)
+    until = max((place for place, each in enumerate(found) if is_mutable(each)), default=0)
     first, *others = found[: until + 1]  # views that are taken later see no change
-    if node not in others or node.args[0] not in (first, *others) or not all(map(_is_mutable, others)):
+    if node not in others or node.args[0] not in (first, *others) or not all(map(is_mutable, others)):
         return []
-    if first.op != "call_function" or not isinstance(first.target, OpOverload) or _is_mutable(first):
+    if first.op != "call_function" or not isinstance(first.target, OpOverload) or is_mutable(first):
         return []
     makes_views = any(result.alias_info is not None for result in cast(Any, first.target)._schema.returns)
     return [] if makes_views else [first, *others]

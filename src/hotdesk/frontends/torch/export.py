@@ -22,10 +22,9 @@ from hotdesk.errors import HotdeskError, UnsupportedOpError
 from hotdesk.frontends import lowering_process
 from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
-from hotdesk.frontends.torch import distinct_calls
+from hotdesk.frontends.torch import distinct_calls, functionalized
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
-from hotdesk.frontends.torch.copied import complete_copies
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
 from hotdesk.frontends.torch.data_sizes import (
     data_maker,
@@ -171,7 +170,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     with _quietly(), refusals():
         refuse_settled_counts(source.program.graph)
         refuse_numbers_beyond_elements(source.program.graph)
-        complete_copies(all_graphs(source.program.graph))
+        functionalized.prepare(all_graphs(source.program.graph))
         exported = _decomposed(source.program)
     forget_places(exported.graph)
     refuse_data_dependence(exported.graph, foreign=foreign)

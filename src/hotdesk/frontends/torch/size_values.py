@@ -171,7 +171,7 @@ class SizeValues:
             return dim(value, position, self._before)
         if size in self._numbers:
             return index_cast(self._numbers[size], ir.IndexType.get(), self._before)
-        return size_value(size, self.of, self._before)
+        return size_value(size, self.of, self._before, lambda symbol: not symbol.is_nonnegative)  # `item()` may be
 
     def number(self, expression: Any, kind: ir.Type) -> ir.Value:
         """The value of one of PyTorch's expressions, as an integer or a float. Raises UnsupportedOpError as `of` does."""
