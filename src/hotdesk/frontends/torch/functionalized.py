@@ -33,7 +33,8 @@ def prepare(graphs: Iterable[torch.fx.Graph]) -> None:
 
 def is_mutable(node: torch.fx.Node) -> bool:
     """Whether a node is an op that changes arguments."""
-    return isinstance(node.target, OpOverload) and bool(cast(Any, node.target)._schema.is_mutable)
+    target: Any = node.target
+    return isinstance(target, OpOverload) and bool(cast(Any, target)._schema.is_mutable)
 
 
 def _complete_copies(graph: torch.fx.Graph) -> None:
