@@ -144,7 +144,11 @@ CALLS = {
 
 @pytest.mark.parametrize(("call", "package"), [(call, package) for call in CALLS for package in CALLS[call]])
 def test_interrupts_of_the_imports_of_the_first_compilation(call: str, package: str) -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", FIRST, package, call], env=UNCACHED, capture_output=True, text=True, check=False
-    )
+    """Python drops an interrupt that comes in the callback of a weak reference: that is tried again."""
+    for _ in range(3):
+        run = subprocess.run(
+            [sys.executable, "-c", FIRST, package, call], env=UNCACHED, capture_output=True, text=True, check=False
+        )
+        if "Exception ignored in" not in run.stderr:
+            break
     assert run.stdout == "interrupted True\n", run.stderr
