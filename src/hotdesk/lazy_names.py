@@ -8,8 +8,10 @@ from importlib import import_module
 from typing import Any
 
 
-def lazy_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package, given its modules with the names that come from each."""
+def lazy_names(
+    package: str, modules: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and the `__dir__` of a package, given its modules with the names that come from each."""
     places = {name: f"{package}.{module}" for module, names in modules.items() for name in names}
 
     def found(name: str) -> Any:
@@ -17,4 +19,4 @@ def lazy_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[
             raise AttributeError(f"module '{package}' has no attribute '{name}'", name=name)
         return vars(sys.modules[package]).setdefault(name, getattr(import_module(places[name]), name))
 
-    return found
+    return found, lambda: sorted({*vars(sys.modules[package]), *places})

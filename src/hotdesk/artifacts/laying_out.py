@@ -1,4 +1,4 @@
-"""Plans that were made before: laid out for the sizes of a call, as `runtime.plans.planner` does, and checked like those."""
+"""Plans from a file, laid out for the sizes of a call and checked, as `runtime.plans.planner` does with those it makes."""
 
 from __future__ import annotations
 

@@ -16,6 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["Decision", "Outcome", "Reason", "Source"]
 
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(
+    __getattr__, __dir__ = lazy_names(
         __name__, {"decision": ("Decision", "Outcome"), "reason": ("Reason",), "source": ("Source",)}
     )

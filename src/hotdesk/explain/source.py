@@ -1,4 +1,4 @@
-"""Operations of the program, by what users know of them."""
+"""`Source`: an operation as users know it, by its name, its Python line and its submodule."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Graphs as torch.export's functionalization has to find them, which follows two kinds of ops wrongly.
+"""Repairs of exported graphs before torch.export makes them functional, of two ops whose changes it drops.
 
 * `copy_` is given what has the type and the sizes of its target: else that is taken for the new contents as it is, a float64 for
   those of a float32, one row for all rows;

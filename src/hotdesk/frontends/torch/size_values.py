@@ -171,7 +171,8 @@ class SizeValues:
             return dim(value, position, self._before)
         if size in self._numbers:
             return index_cast(self._numbers[size], ir.IndexType.get(), self._before)
-        return size_value(size, self.of, self._before, lambda symbol: not symbol.is_nonnegative)  # `item()` may be
+        # PyTorch's symbols of sizes are known not to be negative; those of numbers that `item()` reads are not.
+        return size_value(size, self.of, self._before, lambda symbol: not symbol.is_nonnegative)
 
     def number(self, expression: Any, kind: ir.Type) -> ir.Value:
         """The value of one of PyTorch's expressions, as an integer or a float. Raises UnsupportedOpError as `of` does."""

@@ -315,13 +315,13 @@ def _update(
     traced = copy.copy(optimizer)
     tensors = {(id(moment.parameter), moment.key): tensor for moment, tensor in zip(moments, moving, strict=True)}
     traced.state = defaultdict(dict)
-    counts: list[tuple[Tensor, Tensor]] = []
+    numbers: list[tuple[Tensor, Tensor]] = []
     for parameter, stand_in in stand_ins.items():
         for key, value in optimizer.state.get(parameter, {}).items():
             tensor = tensors.get((id(parameter), key), value)
             if key in _NUMBERS and isinstance(tensor, Tensor):
-                counts.append((tensor, tensor.double()))
-                tensor = counts[-1][1]
+                numbers.append((tensor, tensor.double()))
+                tensor = numbers[-1][1]
             traced.state[stand_in][key] = tensor
     traced.param_groups = [
         _traced_group(group, stand_ins, rates[number] if rates is not None else None)
@@ -339,8 +339,8 @@ def _update(
             raise OptionError(
                 "argument 'optimizer'", expected=expected, got=type(optimizer).__name__, hint=_INSTEAD
             ) from error
-        for kept, count in counts:
-            kept.copy_(count)
+        for kept, number in numbers:
+            kept.copy_(number)
     for value in values.values():
         value.grad = None
 

@@ -1,0 +1,24 @@
+"""Names that are imported when they are first used are found, listed, and refused as those of any module are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+
+@pytest.mark.parametrize("package", ["hotdesk.explain", "hotdesk.planning", "hotdesk.report"])
+def test_every_public_name_is_listed_before_it_is_used(package: str) -> None:
+    code = f"import {package} as p; print(sorted(set(p.__all__) - set(dir(p))), set(p.__all__) <= set(vars(p)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[] False\n"
+    assert [
+        name for name in import_module(package).__all__ if getattr(import_module(package), name, None) is None
+    ] == []
+
+
+def test_other_names_are_refused() -> None:
+    with pytest.raises(AttributeError, match="module 'hotdesk.report' has no attribute 'Reports'"):
+        _ = import_module("hotdesk.report").Reports
