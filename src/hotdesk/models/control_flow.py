@@ -8,7 +8,11 @@ from hotdesk.models import cf
 from hotdesk.models.facts import RESULTS, Flow
 from hotdesk.models.registry import model_of
 
-_PARALLEL = ("scf.forall", "scf.parallel")
+PARALLEL = frozenset({"scf.forall", "scf.parallel", "affine.parallel", "gpu.launch"})
+"""Ops whose regions may run several times at one time."""
+LOOPS = PARALLEL | {"scf.for", "scf.while", "affine.for"}
+"""Ops whose regions may run more than once."""
+_OF_SCF = ("scf.forall", "scf.parallel")
 _REDUCING = ("scf.parallel", "scf.reduce")
 _SCOPE = "memref.alloca_scope"
 
@@ -20,7 +24,7 @@ def flow_of(op: ir.Operation) -> Flow | None:
     model = model_of(op.name)
     if model is not None and model.flow is not None:
         return model.flow(op)
-    if op.name in _PARALLEL:
+    if op.name in _OF_SCF:
         return Flow(follows=frozenset({(0, 0)}))
     if op.name == _SCOPE:
         return Flow(exits=tuple((0, i, RESULTS, i) for i in range(len(op.results))), runs=True)

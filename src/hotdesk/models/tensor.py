@@ -39,6 +39,11 @@ from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.payloads import computed, computed_in_loops, inlined, loops, makes_tensors
 from hotdesk.models.registry import model_of
 
+RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
+"""Ops whose result is all of a tensor, with its dims joined or split."""
+KEEPS_NOTHING = ("tensor.empty", "arith.constant")
+"""Ops whose result takes no memory when it is made: none yet, or some all the time."""
+
 # Single elements, sizes, and tensors made of scalars or of nothing
 
 

@@ -35,11 +35,10 @@ from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.walking import constant_of, defining_op
+from hotdesk.models.control_flow import LOOPS, PARALLEL
 from hotdesk.models.memref import asks_for_size
 from hotdesk.models.new_memory import new_memory, why_not_moved
 
-_PARALLEL = ("scf.parallel", "scf.forall", "affine.parallel", "gpu.launch")
-_LOOPS = ("affine.for",)  # of which no model tells
 _COMBINING: Mapping[str, Callable[[Iterable[bool]], bool]] = {
     "arith.maxsi": any,
     **dict.fromkeys(
@@ -124,7 +123,7 @@ class Hoisting:
     def _keeps(self, allocation: Allocation, loop: int, wanted: int, stop: int) -> Reason | None:
         """What keeps an allocation in a loop."""
         op = self._program.ops[loop]
-        if op.name in _PARALLEL:
+        if op.name in PARALLEL:
             return Reason.PARALLEL_ITERATIONS
         if self._dominance.dominates(wanted, op.block) or self.allocations.comes_around(allocation, loop):
             return Reason.KEPT_BETWEEN_ITERATIONS
@@ -163,7 +162,7 @@ class Hoisting:
         if parent == self._program.blocks[block].parent:
             return self._forbidden_by_cycles(inside, block)
         op = self._program.ops[parent]
-        if op.name in _PARALLEL:
+        if op.name in PARALLEL:
             return Reason.PARALLEL_ITERATIONS
         if is_loop(op):
             return Reason.KEPT_BETWEEN_ITERATIONS
@@ -211,12 +210,12 @@ class Hoisting:
 def is_loop(op: BufferOp) -> bool:
     """Whether the regions of an op may run more than once."""
     repeats = any(0 <= edge.end <= edge.start for edge in op.edges)
-    return op.name in _LOOPS or op.name in _PARALLEL or (op.control and repeats)
+    return op.name in LOOPS or (op.control and repeats)
 
 
 def runs_in_parallel(op: BufferOp) -> bool:
     """Whether the iterations of an op may run at the same time."""
-    return op.name in _PARALLEL
+    return op.name in PARALLEL
 
 
 def is_not_negative(value: ir.Value) -> bool:

@@ -24,12 +24,12 @@ from hotdesk._bindings import ir
 from hotdesk.ir.types import element_of, is_tensor, shape_of
 from hotdesk.ir.walking import constant_of, defining_op, flag_of, groups_of, made_by, users
 from hotdesk.models.generics import Generic, read_generic
+from hotdesk.models.tensor import RESHAPES
 
 Formula: TypeAlias = tuple[Any, ...]
 """What a payload computes: `(op, formula, …)`, `("in", operand)` or `("constant", number)`."""
 
 _WIDENING = ("arith.extf",)
-_VIEWS = ("tensor.expand_shape", "tensor.collapse_shape")
 _IN_SCORES = frozenset(("linalg.index", "linalg.yield"))
 _EQUAL = 1
 """The number of `arith.cmpf`'s predicate `oeq`."""
@@ -317,7 +317,7 @@ def is_arithmetic(generic: Generic) -> bool:
 
 def unit_dims(view: ir.Operation) -> tuple[tuple[int, ...], ...] | None:
     """How a view that only adds or drops dimensions of size 1 groups dimensions of the larger shape; None for any other view."""
-    if view.name not in _VIEWS:
+    if view.name not in RESHAPES:
         return None
     larger = shape_of((view.results[0] if view.name == "tensor.expand_shape" else view.operands[0]).type)
     groups = tuple(groups_of(view))

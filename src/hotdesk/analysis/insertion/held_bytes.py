@@ -21,6 +21,7 @@ from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import choosing, model_of
+from hotdesk.models.tensor import KEEPS_NOTHING
 from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
 
 ASSUMED = 256
@@ -160,7 +161,7 @@ def _static_bytes(value: ir.Value) -> int | None:
 
 def _dies(value: ir.Value, chain: Chain) -> bool:
     op, first = defining_op(value), chain.links[0]
-    if op is None or op in chain.links or op.name in ("tensor.empty", "arith.constant"):
+    if op is None or op in chain.links or op.name in KEEPS_NOTHING:
         return False
     others = [user for user in users(value) if user not in chain.links]
     return all(user.block == first.block and user.is_before_in_block(first) for user in others)

@@ -25,6 +25,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op, entry_block, is_loop_or_branch, nested_ops, ops_outside_payloads
+from hotdesk.models.control_flow import LOOPS
 from hotdesk.models.memory_effects import effects_of
 from hotdesk.models.memref import VIEWS, view_source
 from hotdesk.models.new_memory import ALLOC
@@ -34,7 +35,6 @@ TO_TENSOR = "bufferization.to_tensor"
 _VIEWS = tuple(f"tensor.{name}" for name in ("cast", "extract_slice", "expand_shape", "collapse_shape", "reshape"))
 _SHOWN = (*_VIEWS, "arith.select")
 """Ops whose results may lie where an operand does without anything being written."""
-_LOOPS = ("scf.for", "scf.while", "scf.forall", "scf.parallel", "affine.for", "affine.parallel")
 
 
 def read_behind_writes(function: ir.Operation, *, arguments_apart: bool) -> list[ir.Operation]:
@@ -205,7 +205,7 @@ def _loops(op: ir.Operation) -> list[ir.Operation]:
     found: list[ir.Operation] = []
     parent = op.parent
     while parent is not None:
-        if parent.operation.name in _LOOPS:
+        if parent.operation.name in LOOPS:
             found.append(parent.operation)
         parent = parent.operation.parent
     return found

@@ -23,6 +23,7 @@ from hotdesk.ir.types import is_tensor, kept_dims, shape_of
 from hotdesk.ir.walking import groups_of, int_array, parallel_loops
 from hotdesk.models.generics import index_ops, is_linalg
 from hotdesk.models.hotdesk import letters_of
+from hotdesk.models.tensor import RESHAPES
 
 _FREE = -1
 
@@ -172,10 +173,8 @@ def _structured(op: ir.Operation) -> Loops | None:
     return Loops(tuple(map(tuple, rows)), tuple(map(tuple, outputs)), inits, frozenset(free), reaches)
 
 
-VIEWS = frozenset({"tensor.collapse_shape", "tensor.expand_shape", "tensor.extract_slice"})
+VIEWS = frozenset({*RESHAPES, "tensor.extract_slice"})
 """Ops whose result is seen along the axes of their operand."""
-KEEPS_NOTHING = ("tensor.empty", "arith.constant")
-"""Ops whose result takes no memory when it is made: none yet, or some all the time."""
 
 
 def below_view(op: ir.Operation, axis: Axis) -> Axis | None:

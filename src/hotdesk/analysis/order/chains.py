@@ -20,12 +20,13 @@ from dataclasses import dataclass, field
 from math import prod
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.axes import KEEPS_NOTHING, VIEWS
+from hotdesk.analysis.order.axes import VIEWS
 from hotdesk.analysis.order.recomputing import views_read
 from hotdesk.analysis.order.schedules import is_pure
 from hotdesk.analysis.order.straight_line import StraightLine, ValueRead
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.models.hotdesk import letters_of
+from hotdesk.models.tensor import KEEPS_NOTHING
 
 MOST_OPERATIONS = 24
 _PER_ELEMENT = 16

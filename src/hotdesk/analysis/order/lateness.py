@@ -21,10 +21,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.axes import KEEPS_NOTHING, VIEWS
+from hotdesk.analysis.order.axes import VIEWS
 from hotdesk.analysis.order.schedules import is_pure
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor
+from hotdesk.models.tensor import KEEPS_NOTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.models.generics import Generic, index_ops
 from hotdesk.models.hotdesk import letters_of
+from hotdesk.models.tensor import RESHAPES
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.contractions import source_letters
 from hotdesk.passes.tensor.dead_code import EraseDead
@@ -494,7 +495,7 @@ class _Payload:
         if not (_QUERY in letters and _KEY in letters) and not _is_of_places(value):  # small enough to be computed once
             return None
         op = defining_op(value)
-        if op is not None and op.name in ("tensor.expand_shape", "tensor.collapse_shape"):
+        if op is not None and op.name in RESHAPES:
             seen = self._through_view(op, letters)
             return None if seen is None else [(op.operands[0], seen)]
         generic = elementwise(value)
