@@ -20,13 +20,14 @@ from hotdesk.frontends.mlir.reading import is_given
 from hotdesk.frontends.onnx.reading import is_onnx
 from hotdesk.ir.context import entered, of_bytecode
 from hotdesk.ir.signature import Formal, set_signature, signature
-from hotdesk.ir.walking import main_function
+from hotdesk.ir.walking import main_function, nested_ops
 from hotdesk.pipeline import Log, bufferize, lower, optimize_tensors, remainder
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.program_cache import Finished, finished, keep, kept, key_of_program
 from hotdesk.runtime.arguments.outputs import Extents
 from hotdesk.runtime.code import foreign
 from hotdesk.runtime.code.jit import CompiledCode
+from hotdesk.runtime.code.products import CONVOLUTIONS, PRODUCTS, compile_ahead, is_compiling
 from hotdesk.runtime.compiled import CompiledProgram, compiled_function
 from hotdesk.runtime.executable import HeldMemory, ProgramInterface
 from hotdesk.runtime.heap import give_back_free_memory
@@ -137,6 +138,7 @@ def compile(
     options = options if seed is None else replace(options, seed=seed)
     with whole_imports(), sources_forgotten():
         log = Log(keep_ir=options.keep_ir)
+        compile_ahead(PRODUCTS)
         if is_onnx(model) or is_given(model):
             with log.stage("capture"):
                 captured = donating(_captured(model, args, kwargs, dynamic_shapes, entry), donate)
@@ -229,6 +231,7 @@ def captured(
     model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, entry: str | None, options: Options
 ) -> Captured:
     """A model of any kind, as `compile` takes it, and as the pipeline does. Of files, `args` are none of its business."""
+    compile_ahead(PRODUCTS)
     if is_onnx(model) or is_given(model):
         return _captured(model, args, kwargs, dynamic_shapes, entry)
     if entry is not None:
@@ -348,6 +351,8 @@ def finish(
     with entered(module.operation):
         _annotate(main_function(module), captured, _state(captured, shared))
         log.snapshot("capture", module)
+        if is_compiling() and any("conv" in op.name for op in nested_ops(main_function(module))):
+            compile_ahead(CONVOLUTIONS)
     if captured.on_memrefs:
         _refuse_changes(options)
         prepared = list[tuple[tuple[int, ...], str]]()

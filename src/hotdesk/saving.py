@@ -61,7 +61,7 @@ from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.code.jit import code_file
 from hotdesk.runtime.code.llvm import compile_for
 from hotdesk.runtime.code.objects import is_loadable
-from hotdesk.runtime.code.products import addresses, common_functions, common_modules
+from hotdesk.runtime.code.products import common_functions, common_modules
 from hotdesk.runtime.code.targets import LEVELS, NEEDED
 from hotdesk.runtime.code.threads import pool_kind
 from hotdesk.runtime.compiled import SizeChecks
@@ -345,7 +345,7 @@ def _host_objects(made: Finished) -> Iterator[tuple[str, bytes]]:
         yield "pool", code_file(lambda: ir.Module.parse(SHARING, make_context()), source=SHARING)
     for module in common_modules(names, host()):
         yield "shared", module.code_file()
-    yield "program", code_file(lowered.module, addresses(names))
+    yield "program", code_file(lowered.module, names)
 
 
 def _level_objects(made: Finished, level: str) -> Iterator[tuple[str, bytes]]:

@@ -101,6 +101,10 @@ class Cache:
                 os.utime(path)
         return data
 
+    def has(self, key: str) -> bool:
+        """Whether there is an entry, which may turn out to be damaged when it is read."""
+        return self._path(key).is_file()
+
     def write(self, key: str, data: bytes) -> None:
         """Keeps an entry, if it can."""
         path = self._path(key)

@@ -7,7 +7,9 @@ kept on disk (`cache.py`), so that the next process that wants the same code nee
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import cast
 
 from hotdesk._bindings import ExecutionEngine, ir, make_engine, object_file, packed_entry
 from hotdesk.errors import LoweringError
@@ -33,13 +35,18 @@ class CompiledCode:
         *,
         level: int = 3,
         source: str | None = None,
+        cache: Cache | None = None,
     ) -> None:
         """Compiles a module, or takes its code from the cache; Ctrl-C is not kept waiting by LLVM.
 
-        `functions` are addresses of those that it declares and others define; `level` is LLVM's of optimisation. `source` is all
-        that a module depends on that has yet to be made; without it the module itself says so.
+        `functions` are addresses of those that it declares and others define, asked for when the module has been compiled;
+        `level` is LLVM's of optimisation. `source` is all that a module depends on that has yet to be made; without it the module
+        itself says so. `cache` is the one to look into; by default that which the environment asks for.
         """
-        self.object, self._engine, self.kept_as = _code(module, functions or {}, level, source)
+        functions = functions or {}
+        self.object, self.kept_as = _loaded(module, functions, level, source, cache or the_cache())
+        made = module() if self.object is None and callable(module) else module
+        self._engine = None if self.object is not None else _engine(cast("ir.Module", made), functions, level)
         self.called: tuple[object, ...] = ()  # functions of Python's that the code calls, kept as long
         self._entries = {name: self._function(name) for name in entries}
 
@@ -81,56 +88,65 @@ class CompiledCode:
 
 def code_file(
     module: ir.Module | Callable[[], ir.Module],
-    functions: Mapping[str, int] | None = None,
+    functions: Collection[str] = (),
     *,
     level: int = 3,
     source: str | None = None,
 ) -> bytes:
-    """The object file of a module, as `CompiledCode` would load it, from the cache where it is there.
+    """The object file of a module, as `CompiledCode` would load it, which calls these functions; from the cache if it is there,
+    and else kept there.
 
     Raises LoweringError where the system does not let LLVM's engine show what it has made.
     """
-    cached = the_cache() if is_loadable() else None
-    if cached is not None:
-        text = source if source is not None else str(module() if callable(module) else module)
-        data = cached.read(key_of("code", str(level), text))
-        if data is not None:
-            return data
-    made = module() if callable(module) else module
-    _, data = interruptible(lambda: _compiled(made, functions or {}, level), "hotdesk-llvm")
+    cache = the_cache() if is_loadable() else None
+    key = "" if cache is None else _key(module, level, source)
+    data = None if cache is None else cache.read(key)
+    if data is None and is_loadable():
+        with suppress(OSError):
+            data = _object_file(module() if callable(module) else module, functions, level)
     if data is None:
         raise LoweringError("machine code as a file", expected="Linux on x86-64, with /proc", got="another system")
+    if cache is not None:
+        cache.write(key, data)
     return data
 
 
-def _code(
-    module: ir.Module | Callable[[], ir.Module], functions: Mapping[str, int], level: int, source: str | None
-) -> tuple[ObjectCode | None, ExecutionEngine | None, str | None]:
-    """The code of a module as an object in memory, or where that cannot be, as an engine; and its key in the cache, if it is
-    there."""
-    kept_on_disk, key = the_cache() if is_loadable() else None, ""
+def is_kept(source: str, level: int) -> bool:
+    """Whether the cache has the code of a module that depends on `source`."""
+    cache = the_cache() if is_loadable() else None
+    return cache is not None and cache.has(key_of("code", str(level), source))
+
+
+def _key(module: ir.Module | Callable[[], ir.Module], level: int, source: str | None) -> str:
+    """What the code of a module is in the cache as."""
+    text = source if source is not None else str(module() if callable(module) else module)
+    return key_of("code", str(level), text)
+
+
+def _loaded(
+    module: ir.Module | Callable[[], ir.Module],
+    functions: Mapping[str, int],
+    level: int,
+    source: str | None,
+    cache: Cache | None,
+) -> tuple[ObjectCode | None, str | None]:
+    """The code of a module as an object in memory, and its key in the cache if it is there. None where that cannot be: code as no
+    test has seen it, or a system that does not let us."""
+    if not is_loadable():
+        return None, None
+    key = "" if cache is None else _key(module, level, source)
     find = _finder(functions)
-    if kept_on_disk is not None:
-        text = source if source is not None else str(module() if callable(module) else module)
-        key = key_of("code", str(level), text)
-        try:
-            found = _kept(kept_on_disk, key, find)
-        except OSError:  # the system does not let us: the engine may have ways of its own
-            kept_on_disk = None
-        else:
-            if found is not None:
-                return found, None, key
-    made = module() if callable(module) else module
-    engine, data = interruptible(lambda: _compiled(made, functions, level), "hotdesk-llvm")
-    if data is None:
-        return None, engine, None
     try:
+        found = None if cache is None else _kept(cache, key, find)
+        if found is not None:
+            return found, key
+        data = _object_file(module() if callable(module) else module, functions, level)
         loaded = ObjectCode(data, find)
-    except (ObjectError, OSError):  # code as no test has seen it, or not allowed: the engine has linked it already
-        return None, engine, None
-    if kept_on_disk is not None:
-        kept_on_disk.write(key, data)
-    return loaded, None, key or None
+    except (ObjectError, OSError):
+        return None, None
+    if cache is not None:
+        cache.write(key, data)
+    return loaded, key or None
 
 
 def _finder(functions: Mapping[str, int]) -> Callable[[str], int | None]:
@@ -150,16 +166,22 @@ def _kept(cache: Cache, key: str, find: Callable[[str], int | None]) -> ObjectCo
         return None
 
 
-def _compiled(module: ir.Module, functions: Mapping[str, int], level: int) -> tuple[ExecutionEngine, bytes | None]:
-    """An engine that has compiled a module, and the object file if that can be loaded."""
-    engine = make_engine(module, level)
-    for name, address in functions.items():
-        engine.raw_register_runtime(name, ctypes.c_void_p(address))
-    for name in defined_names(module)[:1]:
-        packed_entry(engine, name)  # to ask for a function is what makes it compile
-    if not is_loadable():
-        return engine, None
-    try:
-        return engine, object_file(engine)
-    except OSError:  # without /proc, or memory for another copy
-        return engine, None
+def _object_file(module: ir.Module, functions: Collection[str], level: int) -> bytes:
+    """The object file of a module that calls these functions, wherever they are; OSError if the system does not show it."""
+    nowhere = c_function("abort")  # the engine links what it compiles, and what it has linked is never run
+    engine = _engine(module, dict.fromkeys(functions, nowhere or 0), level)
+    return object_file(engine)
+
+
+def _engine(module: ir.Module, functions: Mapping[str, int], level: int) -> ExecutionEngine:
+    """An engine that has compiled a module."""
+
+    def compiled() -> ExecutionEngine:
+        engine = make_engine(module, level)
+        for name, address in functions.items():
+            engine.raw_register_runtime(name, ctypes.c_void_p(address))
+        for name in defined_names(module)[:1]:
+            packed_entry(engine, name)  # to ask for a function is what makes it compile
+        return engine
+
+    return interruptible(compiled, "hotdesk-llvm")

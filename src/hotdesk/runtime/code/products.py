@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 
 from hotdesk._bindings import ir
@@ -19,12 +19,19 @@ from hotdesk.kernels.parts import PARTS, PARTS_FUNCTIONS, parts_module
 from hotdesk.kernels.product import product_name
 from hotdesk.kernels.shared import ELEMENTS, shared_name
 from hotdesk.kernels.shared_convolution import shared_convolution_name, shared_winograd_name
-from hotdesk.runtime.cache import generators
+from hotdesk.runtime.cache import Cache, generators
+from hotdesk.runtime.code.compiling_process import CompilingProcess, running, serve_names
 from hotdesk.runtime.code.foreign import ForeignCall, address_of, entered
-from hotdesk.runtime.code.jit import CompiledCode, code_file
+from hotdesk.runtime.code.jit import CompiledCode, code_file, is_kept
+from hotdesk.runtime.code.objects import is_loadable
 from hotdesk.runtime.code.threads import serve
 
+PRODUCTS = (shared_name("f32"), PARTS)
+"""Functions that nearly all programs call."""
+CONVOLUTIONS = (shared_convolution_name("f32"), shared_winograd_name("f32"))
+"""Functions that programs with convolutions call."""
 _LEVEL = 2  # of optimisation: the code is as fast as at 3, and made in two thirds of the time
+_START = "import hotdesk.runtime.code.products as products; products.serve_modules()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +87,12 @@ class CommonCode:
     The module is made only if its code is not kept on disk. `products` is the code of those that it calls: keep it as long.
     """
 
-    def __init__(self, common: Common, processor: Machine, products: CommonCode | None = None) -> None:
+    def __init__(
+        self, common: Common, processor: Machine, products: CommonCode | None = None, cache: Cache | None = None
+    ) -> None:
         functions = {} if products is None else {name: products.address_of(name) for name in common.calls}
         make, source = (lambda: common.make(processor)), common.source(processor)
-        self.machine = CompiledCode(make, [], functions, level=_LEVEL, source=source)
+        self.machine = CompiledCode(make, [], functions, level=_LEVEL, source=source, cache=cache)
         self.address = self.address_of(common.name)
 
     def address_of(self, function: str) -> int:
@@ -110,9 +119,7 @@ class CommonModule:
 
     def code_file(self) -> bytes:
         """Its object file for this processor."""
-        products = _code(shared_name(self.common.sums)) if self.common.calls else None
-        functions = {} if products is None else {name: products.address_of(name) for name in self.common.calls}
-        return code_file(self.make, functions, level=_LEVEL, source=self.common.source(self.processor))
+        return code_file(self.make, self.common.calls, level=_LEVEL, source=self.common.source(self.processor))
 
 
 def common_modules(names: Sequence[str], processor: Machine) -> list[CommonModule]:
@@ -129,9 +136,29 @@ def linked(module: ir.Module, entries: Sequence[str], calls: Sequence[ForeignCal
     """The machine code of a module in the LLVM dialect, with the products, convolutions and foreign functions that it calls."""
     functions = {call.symbol: entered(call) for call in calls}
     symbols = {symbol: address_of(function) for symbol, function in functions.items()}
-    machine = CompiledCode(module, entries, symbols | addresses(common_functions(module)))
+    common = common_functions(module)
+    with _compiling(common):
+        machine = CompiledCode(module, entries, _Addresses(common, symbols))
     machine.called = tuple(functions.values())
     return machine
+
+
+class _Addresses(Mapping[str, int]):
+    """Where functions are: common ones are compiled, or waited for, when they are asked for."""
+
+    def __init__(self, common: Sequence[str], others: Mapping[str, int]) -> None:
+        self._common = dict.fromkeys(common)
+        self._others = others
+
+    def __getitem__(self, name: str) -> int:
+        return address(name) if name in self._common else self._others[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._common
+        yield from self._others
+
+    def __len__(self) -> int:
+        return len(self._common) + len(self._others)
 
 
 def common_functions(module: ir.Module) -> tuple[str, ...]:
@@ -154,11 +181,58 @@ def addresses(names: Sequence[str]) -> dict[str, int]:
     return {name: address(name) for name in names}
 
 
-@cache
+_codes: dict[str, CommonCode] = {}
+
+
 def _code(name: str) -> CommonCode:
     """The code of a module for this process, by its name, with the threads of the process."""
-    common = _COMMON[name]
-    code = CommonCode(common, host(), _code(shared_name(common.sums)) if common.calls else None)
-    serve(code.machine)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))  # programs call it until the process ends
-    return code
+    if name not in _codes:
+        common = _COMMON[name]
+        products = _code(shared_name(common.sums)) if common.calls else None
+        process = next((each for each in reversed(running) if each.wait(name)), None)
+        code = CommonCode(common, host(), products, None if process is None else process.cache)
+        serve(code.machine)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))  # programs call it until the process ends
+        _codes.setdefault(name, code)
+    return _codes[name]
+
+
+def compile_ahead(functions: Sequence[str]) -> None:
+    """Has the modules of functions compiled by a process of its own, in this order, while this one goes on.
+
+    Those that are neither loaded nor in the cache. What no such process compiles is compiled when it is called.
+    """
+    names = dict.fromkeys(_COMMON[function].name for function in functions)
+    wanted = [name for name in names if name not in _codes and not is_kept(_COMMON[name].source(host()), _LEVEL)]
+    if not wanted or not is_loadable():
+        return
+    if not is_compiling():
+        with suppress(OSError):
+            CompilingProcess(_START)
+    _ask(wanted)
+
+
+def is_compiling() -> bool:
+    """Whether a process compiles ahead, and may be asked for more."""
+    return bool(running) and running[-1].is_listening
+
+
+def _ask(names: Sequence[str]) -> None:
+    if is_compiling():
+        running[-1].ask(names)
+
+
+@contextmanager
+def _compiling(functions: Sequence[str]) -> Generator[None]:
+    """While this process compiles a program, another may compile what that calls; then it may end."""
+    _ask([name for name in dict.fromkeys(_COMMON[function].name for function in functions) if name not in _codes])
+    try:
+        yield
+    finally:
+        for process in list(running):
+            process.finish()
+
+
+def serve_modules() -> None:
+    """Compiles what `compile_ahead` asks for; this is what its process does."""
+    serve_names(lambda name: CommonModule(_COMMON[name], host()).code_file())
