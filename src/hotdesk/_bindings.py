@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from torch_mlir import ir
-from torch_mlir._mlir_libs import _mlirDialectsLinalg
+from torch_mlir._mlir_libs import _mlirDialectsLinalg, _torchMlir
 from torch_mlir.dialects import irdl
-from torch_mlir.dialects import torch as torch_dialect
 from torch_mlir.execution_engine import ExecutionEngine
 from torch_mlir.passmanager import PassManager
 
@@ -37,9 +39,10 @@ __all__ = [
     "object_file",
     "packed_entry",
     "register_stablehlo",
-    "torch_dialect",
+    "register_torch",
     "torch_mlir_decompositions",
     "translated",
+    "without_classes",
 ]
 
 
@@ -61,6 +64,17 @@ def _show_dense_complex() -> None:
 
 
 _show_dense_complex()
+
+
+def without_classes(dialect: str) -> None:
+    """Tells the bindings that no Python module has classes for a dialect's ops; they look for it whenever they meet one."""
+    name = f"torch_mlir.dialects.{dialect}"
+    if name not in sys.modules and find_spec(name) is None:
+        sys.modules[name] = ModuleType(name, "Of a dialect without classes in Python.")
+
+
+for _dialect in ("hotdesk", "tm_tensor"):
+    without_classes(_dialect)
 
 
 # MLIR's C API through ctypes, where the bindings would hold Python's lock for as long as LLVM works.
@@ -149,6 +163,11 @@ def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
     """The indexing map of each operand of a structured op, `linalg.generic` or a named one; None for ops that have none."""
     maps = _mlirDialectsLinalg.get_indexing_maps(op)
     return None if maps is None else [each.value for each in maps]
+
+
+def register_torch(context: ir.Context) -> None:
+    """Makes a context know torch-mlir's dialects; the Python classes of their ops, thousands of them, are not imported for it."""
+    _torchMlir.register_dialect(context)
 
 
 def register_stablehlo(context: ir.Context) -> None:

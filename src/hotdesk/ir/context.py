@@ -7,7 +7,7 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from hotdesk._bindings import PassManager, ir, irdl, register_stablehlo, torch_dialect
+from hotdesk._bindings import PassManager, ir, irdl, register_stablehlo, register_torch
 from hotdesk.errors import InvalidIRError, PassError
 from hotdesk.ir.dialect import DIALECT
 
@@ -15,7 +15,7 @@ from hotdesk.ir.dialect import DIALECT
 def make_context(*, stablehlo: bool = False) -> ir.Context:
     """A context with upstream MLIR, torch-mlir, its `tm_tensor` and the `hotdesk` dialect; with StableHLO if asked for."""
     context = ir.Context()
-    torch_dialect.register_dialect(context)
+    register_torch(context)
     if stablehlo:
         register_stablehlo(context)
     with context, ir.Location.unknown():

@@ -17,6 +17,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
+from hotdesk._bindings import without_classes
 from hotdesk.errors import PassError
 from hotdesk.models.guarded import guarded
 from hotdesk.models.model import OpModel
@@ -33,6 +34,7 @@ def register(name: str, model: OpModel) -> None:
     `mydialect.*` is the model of every operation of a dialect that has none of its own.
     """
     _built_in()
+    without_classes(name.partition(".")[0])
     _MODELS[name] = guarded(model)
 
 

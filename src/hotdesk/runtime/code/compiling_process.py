@@ -75,15 +75,23 @@ class CompilingProcess:
             self._child.stdin.flush()
 
     def wait(self, name: str) -> bool:
-        """Whether it has compiled this, for which it is waited; not if it was not asked to."""
-        assert self._child.stdout is not None
-        with self._reading:
-            while name in self._asked and name not in self._done:
-                line = "" if self._child.stdout.closed else self._child.stdout.readline()
-                if not line:
-                    self._asked &= self._done
-                self._done.add(line.strip())
+        """Whether it has compiled this, for which it is waited; not if it was not asked to. Ctrl-C ends it."""
+        try:
+            with self._reading:
+                while name in self._asked and name not in self._done:
+                    self._read_answer()
+        except BaseException:  # an answer may be lost
+            self.end()
+            raise
         return name in self._asked
+
+    def _read_answer(self) -> None:
+        assert self._child.stdout is not None
+        line = "" if self._child.stdout.closed else self._child.stdout.readline()
+        if not line:  # it has ended
+            self._child.wait()
+            self._asked &= self._done
+        self._done.add(line.strip())
 
     def finish(self) -> None:
         """Lets it end: at once if nobody would find what it makes, otherwise when it has compiled what it was asked for."""
