@@ -28,28 +28,31 @@ class Sum(torch.nn.Module):
         return sum(values[1:], values[0] + 1)
 
 
-def microseconds(run: Callable[[], object]) -> float:
-    """Of one call."""
-    best = float("inf")
+def microseconds(*runs: Callable[[], object]) -> list[float]:
+    """Of one call of each; their batches take turns."""
+    best = [float("inf")] * len(runs)
     for _ in range(BATCHES):
-        start = time.thread_time()
-        for _ in range(CALLS):
-            run()
-        best = min(best, time.thread_time() - start)
-    return best / CALLS * 1e6
+        for number, run in enumerate(runs):
+            start = time.thread_time()
+            for _ in range(CALLS):
+                run()
+            best[number] = min(best[number], time.thread_time() - start)
+    return [least / CALLS * 1e6 for least in best]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--inputs", type=int, nargs="*", default=[1, 4, 8])
     options = parser.parse_args()
-    print(f"torch.empty: {microseconds(lambda: torch.empty((8,), dtype=torch.float32, device='cpu')):.2f} us")
+    print(f"torch.empty: {microseconds(lambda: torch.empty((8,), dtype=torch.float32, device='cpu'))[0]:.2f} us")
     for count in options.inputs:
         inputs, out = tuple(torch.ones(8) for _ in range(count)), torch.empty(8)
         program = hotdesk.compile(Sum().eval(), inputs)
         kernels = program.profile(*inputs).seconds * 1e6
-        plain = microseconds(lambda program=program, inputs=inputs: program(*inputs))
-        given = microseconds(lambda program=program, inputs=inputs, out=out: program(*inputs, out=out))
+        plain, given = microseconds(
+            lambda program=program, inputs=inputs: program(*inputs),
+            lambda program=program, inputs=inputs, out=out: program(*inputs, out=out),
+        )
         print(f"{count} inputs: {plain:.2f} us, out= {given:.2f} us, of which kernels {kernels:.2f} us")
     return 0
 

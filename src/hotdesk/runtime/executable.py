@@ -142,7 +142,7 @@ class PlannedExecutable:
         taken, arena = self._take()
         try:
             taken.place(layout, arena)
-            taken.frame.set_pointers(self._interface.input_places, inputs)
+            taken.set_inputs(inputs)
             taken.frame.run(layout, results)
         finally:
             self._arenas.give(arena)
@@ -159,7 +159,7 @@ class PlannedExecutable:
         taken, arena = self._take()
         try:
             taken.place(layout, arena)
-            taken.frame.set_pointers(self._interface.input_places, inputs)
+            taken.set_inputs(inputs)
             return [taken.frame.profile(layout, results) for _ in range(runs)]
         finally:
             self._arenas.give(arena)
@@ -190,7 +190,7 @@ class PlannedExecutable:
     def _frame(self) -> _PlacedFrame:
         frame = self._main.frame()
         frame.set_pointers(tuple(self._held.addresses), tuple(self._held.addresses.values()))
-        return _PlacedFrame(frame)
+        return _PlacedFrame(frame, self._interface.input_places)
 
     def _check_sizes(self, symbols: Mapping[str, int]) -> None:
         check = self._checks.failed(symbols)
@@ -230,14 +230,16 @@ class PlannedExecutable:
 class _PlacedFrame:
     """A frame, and where its buffers were put last."""
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: Frame, input_places: Sequence[int]) -> None:
         self.frame = frame
+        self.set_inputs = frame.writer(input_places)
         self._layout: Layout | None = None
         self._address = 0
 
     def place(self, layout: Layout, arena: Arena) -> None:
         """Gives the buffers of a plan their places in an arena. Raises OutOfMemoryError."""
-        arena.reserve(layout.plan.arena)
+        if layout.plan.arena > arena.size:
+            arena.reserve(layout.plan.arena)
         if self._layout is layout and self._address == arena.address:
             return
         self._layout = None  # until all have theirs: Ctrl-C may come between

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from hotdesk.passes.lower.calls import Assertion
     from hotdesk.planning.problem.plan import Plan
     from hotdesk.runtime.code.objects import ObjectCode
+
+
+_POINTER = struct.calcsize("N")
 
 
 class Evaluates(Protocol):
@@ -155,7 +159,6 @@ class Frame:
         lowered = function.lowered
         self._function = function
         self._entry = function.entry
-        self._result_places = lowered.result_places
         self._status = ctypes.c_int32()
         self._table = (ctypes.c_void_p * (len(lowered.buffers) + 2))()
         for place, data in lowered.constants.items():
@@ -170,6 +173,7 @@ class Frame:
         addresses = (self._table_address, self._number_address, self._stamp_address)
         self._packed = (ctypes.c_void_p * 3)(*map(ctypes.addressof, addresses))
         self._packed_address = ctypes.addressof(self._packed)
+        self._set_results = self.writer(lowered.result_places)
 
     def set_arena(self, layout: Layout, arena: int) -> None:
         for place, offset in layout.in_arena:
@@ -180,6 +184,14 @@ class Frame:
         table = self._table
         for place, address in zip(places, addresses, strict=True):
             table[place] = address
+
+    def writer(self, places: Sequence[int]) -> Callable[[Sequence[int]], None]:
+        """What sets the pointers at these places, as `set_pointers` does; at places in a row all at once."""
+        first = places[0] if places else 0
+        if tuple(places) != tuple(range(first, first + len(places))):
+            return lambda addresses: self.set_pointers(places, addresses)
+        pack, table, offset = struct.Struct(f"{len(places)}N").pack_into, self._table, first * _POINTER
+        return lambda addresses: pack(table, offset, *addresses)
 
     def run(self, layout: Layout, results: Sequence[int]) -> None:
         """Runs with the pointers set; raises ExecutionError when an assertion of the program fails.
@@ -200,19 +212,17 @@ class Frame:
         return [(taken, 1) for taken in cast("list[float]", (np.diff(nanoseconds) / 1e9).tolist())]
 
     def _run(self, entry: Callable[[int], None], layout: Layout, results: Sequence[int]) -> None:
-        self.set_pointers(self._result_places, results)
-        table = self._table
+        self._set_results(results)
         for place, lender, offset in layout.lent:
-            table[place] = (table[lender] or 0) + offset
-        self._status.value = 0
+            self._table[place] = (self._table[lender] or 0) + offset
+        status = self._status
+        status.value = 0
         if self._region is not None:
             self._region.clear()
         entry(self._packed_address)
-        code = int(self._status.value)
-        if code == foreign.FAILED:
-            raise foreign.raised(ctypes.addressof(self._status))
+        code = status.value
         if code:
-            raise self._function.failure(code)
+            raise foreign.raised(ctypes.addressof(status)) if code == foreign.FAILED else self._function.failure(code)
 
 
 _LEAST = 64 << 20

@@ -20,7 +20,7 @@ from hotdesk.errors import ArgumentTypeError, MissingExtraError, NotSavableError
 from hotdesk.runtime.arguments.admission import Admission, Admitted
 from hotdesk.runtime.arguments.donation import Donation, TakenInputs
 from hotdesk.runtime.arguments.limits import is_bounds, limits
-from hotdesk.runtime.arguments.outputs import Extents, admit, plain
+from hotdesk.runtime.arguments.outputs import Extents, PlainOutputs, admit
 from hotdesk.runtime.arguments.remembered import PLAN_BYTES, PLANS, PlanCounts, Remembered, Signature
 from hotdesk.runtime.arguments.tensors import TensorView, address, contiguous, empty, maker, seen_as, written
 from hotdesk.runtime.calling import Positional
@@ -125,8 +125,8 @@ class Program:
         self._lock = Lock()
         self._one_by_one = turns or Turns()
         self._counted = next((number for number, spec in enumerate(executable.results) if spec.counted), None)
-        self._dtypes = tuple(spec.dtype for spec in executable.results)
-        self._makers: dict[Kind, list[Callable[[tuple[int, ...]], Any]]] = {}
+        self._plain_outputs = PlainOutputs([spec.dtype for spec in executable.results], self._weights)
+        self._makers: dict[Kind, list[Callable[[tuple[int, ...]], tuple[Any, int]]]] = {}
         self._admission = Admission(executable.inputs, executable.constraints, kind, self._remembered, self._lock)
         tell_of_forks(self)
 
@@ -194,7 +194,7 @@ class Program:
         call = self._admission.admit(leaves)
         signature = call.signature
         with self._lock:
-            binding = self._bind(signature)
+            binding = self._remembered.binding(signature.values) or self._bind(signature)
         if self._is_donating:
             return self._run_donated(leaves, call, binding, out, run), signature.symbols, leaves
         if out is None:
@@ -491,8 +491,13 @@ class Program:
         makers = self._makers.get(kind)
         if makers is None:
             makers = self._makers[kind] = [maker(kind, spec.dtype) for spec in self._results]
-        results = [make(shape) for make, shape in zip(makers, binding.result_shapes, strict=True)]
-        return results, [result.data_ptr() for result in results] if kind == "torch" else list(map(address, results))
+        results: list[object] = []
+        addresses: list[int] = []
+        for make, shape in zip(makers, binding.result_shapes, strict=True):
+            made, pointer = make(shape)
+            results.append(made)
+            addresses.append(pointer)
+        return results, addresses
 
     def _allocate(self, call: Admitted, taken: TakenInputs, binding: Binding) -> list[object]:
         """New memory for each result, but a view of a donated input for one that lies there."""
@@ -507,8 +512,7 @@ class Program:
     def _lend(self, out: object, call: Admitted, binding: Binding) -> tuple[Sequence[object], list[int]]:
         """The caller's tensors for the results, and their addresses."""
         if not self._is_donating and not call.views:
-            sizes = call.signature.bytes
-            found = plain(out, self._dtypes, binding.result_shapes, call.addresses, sizes, self._weights)
+            found = self._plain_outputs.admit(out, binding.result_shapes, call.addresses, call.signature.bytes)
             if found is not None:
                 for value in found[0]:
                     written(value)

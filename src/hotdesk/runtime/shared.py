@@ -36,15 +36,15 @@ class Arena:
 
     def __init__(self) -> None:
         self._memory, self.address = aligned(0)
-        self._size = 0
+        self.size = 0
 
     def reserve(self, size: int) -> None:
         """Makes it so large, in a new place if it is smaller: the old one goes first, so both are never held at once."""
-        if size > self._size:
+        if size > self.size:
             self._memory, self.address = aligned(0)
-            self._size = 0
+            self.size = 0
             self._memory, self.address = aligned(size)
-            self._size = size
+            self.size = size
 
 
 class Turns:

@@ -119,7 +119,7 @@ def glance(value: object) -> tuple[Hashable, int] | None:
         if not (flags.c_contiguous and flags.aligned):
             return None
         pointer = array.__array_interface__["data"][0]
-        return None if pointer & _ALIGNED and pointer % array.itemsize else ((array.dtype, array.shape), pointer)
+        return None if pointer & LOW_BITS and pointer % array.itemsize else ((array.dtype, array.shape), pointer)
     if kind not in (_torch_types or _find_torch()):
         return None
     tensor: torch.Tensor = value  # pyright: ignore[reportAssignmentType]
@@ -127,7 +127,7 @@ def glance(value: object) -> tuple[Hashable, int] | None:
         if not tensor.is_cpu or not tensor.is_contiguous() or tensor.is_neg():
             return None
         dtype, pointer = tensor.dtype, tensor.data_ptr()
-        if not pointer or (pointer & _ALIGNED and pointer % tensor.itemsize) or (dtype.is_complex and tensor.is_conj()):
+        if not pointer or (pointer & LOW_BITS and pointer % tensor.itemsize) or (dtype.is_complex and tensor.is_conj()):
             return None
         return (dtype, tensor.shape), pointer
     except (
@@ -136,7 +136,9 @@ def glance(value: object) -> tuple[Hashable, int] | None:
         return None
 
 
-_ALIGNED = 15  # bits of an address of which none is set where any element may lie
+LOW_BITS = 15
+"""Bits of an address of which none is set where any element may lie."""
+
 _torch_types: tuple[type, ...] = ()
 
 
@@ -147,6 +149,11 @@ def _find_torch() -> tuple[type, ...]:
     if torch is not None and hasattr(torch, "nn"):
         _torch_types = (torch.Tensor, torch.nn.Parameter)
     return _torch_types
+
+
+def is_plain_torch(value: object) -> bool:
+    """Whether `value` is a torch tensor of a class that a call takes."""
+    return type(value) in (_torch_types or _find_torch())
 
 
 def contiguous(view: TensorView) -> TensorView:
@@ -178,25 +185,26 @@ def empty(kind: Kind, dtype: str, shape: Sequence[int]) -> object:
     Raises DtypeError if `kind` has no such elements, OutOfMemoryError if the system has no memory for them, ArgumentTypeError
     where torch makes tensors without memory, as under FakeTensorMode and in functionalize.
     """
-    return maker(kind, dtype)(tuple(shape))
+    return maker(kind, dtype)(tuple(shape))[0]
 
 
-def maker(kind: Kind, dtype: str) -> Callable[[tuple[int, ...]], Any]:
-    """What makes new contiguous tensors of an element type, given their sizes; as `empty` does."""
+def maker(kind: Kind, dtype: str) -> Callable[[tuple[int, ...]], tuple[Any, int]]:
+    """What makes new contiguous tensors of an element type, given their sizes, and their addresses; as `empty` does."""
     if kind == "torch":
         return _torch_maker(dtype)
     new = partial(np.empty, dtype=_numpy_dtype(dtype))
 
-    def make(shape: tuple[int, ...]) -> Any:
+    def make(shape: tuple[int, ...]) -> tuple[Any, int]:
         try:
-            return new(shape)
+            made = new(shape)
         except (MemoryError, ValueError) as error:
             raise _no_memory(dtype, shape) from error
+        return made, made.__array_interface__["data"][0]
 
     return make
 
 
-def _torch_maker(dtype: str) -> Callable[[tuple[int, ...]], Any]:
+def _torch_maker(dtype: str) -> Callable[[tuple[int, ...]], tuple[Any, int]]:
     import torch
 
     found, plain = getattr(torch, _TORCH_NAMES.get(dtype, ""), None), torch.Tensor
@@ -204,14 +212,16 @@ def _torch_maker(dtype: str) -> Callable[[tuple[int, ...]], Any]:
         raise DtypeError("a result", expected="an element type torch has", got=dtype)
     new, device = torch.empty_strided, torch.device("cpu")  # takes 0.6 of the time of torch.empty
 
-    def make(shape: tuple[int, ...]) -> Any:
+    def make(shape: tuple[int, ...]) -> tuple[Any, int]:
         try:
             made = new(shape, _contiguous_strides(shape), dtype=found, device=device)
         except (MemoryError, RuntimeError, ValueError, OverflowError) as error:
             raise _no_memory(dtype, shape) from error
         try:
-            if type(made) is plain and (made.data_ptr() or 0 in shape):
-                return made
+            if type(made) is plain:
+                pointer = made.data_ptr()
+                if pointer or 0 in shape:
+                    return made, pointer
         except RuntimeError:  # a wrapper that stands for a tensor
             pass
         got = "one without" if type(made) is plain else type(made).__name__
@@ -274,11 +284,8 @@ def _name_of(dtype: object) -> str | None:
 
 def written(value: object) -> None:
     """Tell autograd, where `value` is a torch tensor, that its values have changed behind its back."""
-    kind = type(value)
-    if kind is np.ndarray:
-        return
     tensor: Any = value
-    if (kind in _torch_types or is_torch(value)) and not tensor.is_inference():
+    if (type(value) in _torch_types or is_torch(value)) and not tensor.is_inference():
         _increment_version()(tensor)
 
 
