@@ -13,7 +13,7 @@ register asks for `__truncsfbf2`: `SUPPORT` has it.
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, replace
+from hotdesk.ir.building import constant, create, replace
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.linking import define
 from hotdesk.ir.walking import nested_ops
@@ -54,6 +54,7 @@ def kernels_to_llvm(module: ir.Module) -> None:
     """Takes kernel functions and their declarations to the LLVM dialect, in place. Raises PassError."""
     run_mlir_passes(module, ",".join(_TO_LOOPS), verify_each=False)
     _narrow_in_two_steps(module)
+    _narrow_as_integers(module)
     _call_near_zero(module)
     use_elementary_functions(module)
     run_mlir_passes(module, ",".join(_TO_LLVM), verify_each=False)
@@ -68,6 +69,37 @@ def _narrow_in_two_steps(module: ir.Module) -> None:
             if op.name == "arith.truncf" and op.operands[0].type == f64 and op.results[0].type in halves:
                 middle = create(op.name, [op.operands[0]], [f32], before=op)
                 op.operands[0] = middle.results[0]
+
+
+def _narrow_as_integers(module: ir.Module) -> None:
+    """Rounds f32 to bf16, to the nearest, or to the even one, on numbers of 32 bits.
+
+    What MLIR makes of it chooses among results where one is not a number, which LLVM does element by element, as values of bf16;
+    here the number that is rounded is chosen.
+    """
+    with entered(module.operation):
+        found = [op for op in nested_ops(module.operation) if op.name == "arith.truncf"]
+        single, short = ir.F32Type.get(), ir.BF16Type.get()
+        bit, half, word, long = (ir.IntegerType.get_signless(bits) for bits in (1, 16, 32, 64))
+        for op in found:
+            given = op.operands[0]
+            if given.type != single or op.results[0].type != short:
+                continue
+
+            def made(name: str, *operands: ir.Value, kind: ir.Type = word, before: ir.Operation = op) -> ir.Value:
+                return create(name, operands, [kind], before=before).results[0]
+
+            unordered = {"predicate": ir.IntegerAttr.get(long, _UNORDERED)}
+            none = create("arith.cmpf", [given, given], [bit], unordered, before=op).results[0]
+            bits = made("arith.select", none, constant(0x7FC00000, word, op), made("arith.bitcast", given))
+            odd = made("arith.andi", made("arith.shrui", bits, constant(16, word, op)), constant(1, word, op))
+            sum_ = made("arith.addi", bits, made("arith.addi", odd, constant(0x7FFF, word, op)))
+            rounded = made("arith.shrui", sum_, constant(16, word, op))
+            replace(op, create("arith.bitcast", [made("arith.trunci", rounded, kind=half)], [short], before=op))
+
+
+_UNORDERED = 14
+"""The comparison of `arith.cmpf` that holds where one side is not a number."""
 
 
 def _call_near_zero(module: ir.Module) -> None:

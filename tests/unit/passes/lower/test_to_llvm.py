@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
+from hotdesk._bindings import ir
+from hotdesk.ir.context import make_context
 from hotdesk.kernels.text import KernelText, View
+from hotdesk.passes.lower.to_llvm import kernels_to_llvm
 from tests.unit.passes.lower.running import DTYPES, Kernel
 
 FLOATS = ["f32", "f64", "f16", "bf16"]
@@ -126,6 +129,55 @@ def test_arithmetic_of_floats(element: str) -> None:
             equal_nan=True,
             msg=str(operations[number]),
         )
+
+
+def test_rounding_to_bf16() -> None:
+    """Numbers of every sign, exponent and upper half, below, on and above the middle between two of bf16."""
+    upper = torch.arange(1 << 16, dtype=torch.int64)[:, None] << 16
+    bits = (upper | torch.tensor([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF])).flatten()
+    x = (bits - ((bits >> 31) << 32)).to(torch.int32).view(torch.float32)
+    lines = [
+        "func.func @KERNEL(%p0: memref<f32>, %p1: memref<bf16>) {",
+        *(
+            f"  %m{i} = memref.reinterpret_cast %p{i} to offset: [0], sizes: [{len(x)}], strides: [1]"
+            f" : memref<{kind}> to memref<{len(x)}x{kind}>"
+            for i, kind in enumerate(("f32", "bf16"))
+        ),
+        "  %c0 = arith.constant 0 : index",
+        "  %c1 = arith.constant 1 : index",
+        f"  %n = arith.constant {len(x)} : index",
+        "  scf.for %i = %c0 to %n step %c1 {",
+        f"    %x = memref.load %m0[%i] : memref<{len(x)}xf32>",
+        "    %r = arith.truncf %x : f32 to bf16",
+        f"    memref.store %r, %m1[%i] : memref<{len(x)}xbf16>",
+        "  }",
+        "  return",
+        "}",
+    ]
+    views = [View(kind, (len(x),), (1,)) for kind in ("f32", "bf16")]
+    kernel = Kernel(KernelText("\n".join(lines) + "\n", ()), views)
+    y = torch.zeros(len(x), dtype=torch.bfloat16)
+    kernel(x, y)
+    assert torch.equal(y.isnan(), x.isnan())
+    known = ~x.isnan()
+    assert torch.equal(y.view(torch.int16)[known], x.bfloat16().view(torch.int16)[known])
+    assert bool((y.view(torch.int16)[~known] == 0x7FC0).all())
+
+
+def test_rounding_to_bf16_chooses_before_it_rounds() -> None:
+    """LLVM would make a choice of results one among values of bf16, element by element."""
+    module = """
+        func.func @KERNEL(%p0: memref<f32>, %p1: memref<bf16>) {
+          %x = memref.load %p0[] : memref<f32>
+          %r = arith.truncf %x : f32 to bf16
+          memref.store %r, %p1[] : memref<bf16>
+          return
+        }"""
+    with make_context(), ir.Location.unknown():
+        made = ir.Module.parse(module)
+        kernels_to_llvm(made)
+        text = str(made)
+    assert text.index("llvm.select") < text.index("llvm.lshr")
 
 
 @pytest.mark.parametrize("element", INTEGERS)

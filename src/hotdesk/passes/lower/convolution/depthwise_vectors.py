@@ -6,7 +6,7 @@
 Columns left and right of the image are lanes that a mask leaves out: they count as zeros, and nothing is read for them; strips
 that read none such need no masks. With a stride of two, two vectors are read and every other element of them taken. The last
 strip ends where the row does, over columns that the one before it has computed: some processors take long to store some lanes of
-a vector.
+a vector. 16-bit floats become f32 as they are read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.text import Index
 from hotdesk.kernels.vectors import VectorBuilder
 from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
-from hotdesk.passes.lower.products import has_products
+from hotdesk.passes.lower.products import has_convolutions
 from hotdesk.passes.lower.window import Slide
 
 _MOST_STRIDE = 2
@@ -32,7 +32,7 @@ _Readers: TypeAlias = "tuple[tuple[int, int], ...]"
 
 def fits_vectors(spec: ConvolutionSpec, machine: Machine) -> bool:
     """Whether rows of the image and of the outputs lie together, and the machine reads some lanes of a vector alone."""
-    if not machine.masks or not has_products(spec.x.element, spec.w.element, spec.y.element):
+    if not machine.masks or not has_convolutions(spec.x.element, spec.w.element, spec.y.element):
         return False
     return spec.x.strides[-1] == spec.y.strides[-1] == 1 and spec.strides[-1] <= _MOST_STRIDE
 
@@ -47,7 +47,7 @@ def write_plane(
     rows, columns = p.slides
     here = p.place(f, *positions)
     places = [f.add(here.w, f.dot(tap, p.tap_strides)) for tap in taps]
-    weights = {tap: f.broadcast(f.load(p.w, place)) for tap, place in zip(taps, places, strict=True)}
+    weights = {tap: f.broadcast(f.load_wide(p.w, place, vector=False)) for tap, place in zip(taps, places, strict=True)}
     last = columns.output - f.lanes if isinstance(columns.output, int) and not p.accumulate else -1
     halves = isinstance(columns.output, int) and f.lanes // 2 <= columns.output < f.lanes
     halves = halves and f.machine.slow_masked_stores
@@ -70,7 +70,7 @@ def write_plane(
                     for run in runs:
                         places = [(f.add(start, each), mask) for each, mask in run.vectors]
                         vectors = [
-                            f.load_masked(p.x, place, mask) if mask else f.load_vector(p.x, place)
+                            f.load_masked_wide(p.x, place, mask) if mask else f.load_wide(p.x, place)
                             for place, mask in places
                         ]
                         for column, parity in run.columns:

@@ -9,7 +9,7 @@ The first of these that fits is taken::
     unfolded    floats, filters stored channel by channel and tap by tap: the products of `kernels.convolution`
     direct      anything else: loops
 
-16-bit floats have a result of f32 there, as `torch.export` leaves it; `spread` and vectors of outputs are for f32 and f64.
+16-bit floats have a result of f32 there, as `torch.export` leaves it; `spread` is for f32 and f64.
 
 Where a layout or size is known only at run time the kernel asks for it there. `spread` takes one operand more, the workspace
 `%pW`, last of all arguments.

@@ -322,6 +322,9 @@ def test_depthwise_on_vectors(case: Case, machine: Machine, dynamic: bool) -> No
     text = run(case, machine=machine)
     assert ("vector.maskedload" in text) is machine.masks
     run(replace(case, element="f64", accumulate=True), machine=machine)
+    for half in ("bf16", "f16"):
+        text = run(replace(case, element=half, result="f32", accumulate=half == "f16"), machine=machine)
+        assert ("vector.maskedload" in text) is machine.masks
 
 
 def test_rows_of_an_image_are_read_once_for_the_outputs_that_are_computed_together() -> None:
