@@ -152,11 +152,21 @@ def integers(values: Sequence[int]) -> ir.Attribute:
 
 
 def extract_along(
-    value: ir.Value, kind: ir.RankedTensorType, dim: int, first: int | ir.Value, before: ir.Operation
+    value: ir.Value,
+    kind: ir.RankedTensorType,
+    position: int,
+    first: int | ir.Value,
+    before: ir.Operation,
+    length: ir.Value | None = None,
 ) -> ir.Value:
-    """The part of a tensor that begins at `first` in a dim, of a type."""
-    offsets, dynamic = [] if isinstance(first, int) else [first], dynamic_dims(value, before)
-    attributes = window(shape_of(kind), dim, first, [1, len(offsets), len(dynamic), 0])
+    """The part of a tensor that begins at `first` in a dim, of a type; of a `length` there, where the type leaves it open."""
+    offsets, shape = [] if isinstance(first, int) else [first], shape_of(kind)
+    dynamic = [
+        length if at == position and length is not None else dim(value, at, before)
+        for at, size in enumerate(shape)
+        if size is None
+    ]
+    attributes = window(shape, position, first, [1, len(offsets), len(dynamic), 0])
     return create("tensor.extract_slice", [value, *offsets, *dynamic], [kind], attributes, before=before).results[0]
 
 
@@ -177,10 +187,17 @@ def window(
     }
 
 
-def expand_dim(value: ir.Value, position: int, sizes: Sequence[int], before: ir.Operation) -> ir.Value:
-    """A tensor with one of its dims, of known size, as several, whose sizes have that product."""
+def expand_dim(value: ir.Value, position: int, sizes: Sequence[int | ir.Value], before: ir.Operation) -> ir.Value:
+    """A tensor with one of its dims as several, whose sizes have that product."""
     shape = list(shape_of(value.type))
-    wide = [*shape[:position], *sizes, *shape[position + 1 :]]
+    known = [size if isinstance(size, int) else None for size in sizes]
+    wide = [*shape[:position], *known, *shape[position + 1 :]]
+    open_sizes = [
+        each
+        for at, size in enumerate(shape)
+        for each in (sizes if at == position else () if size is not None else (dim(value, at, before),))
+        if not isinstance(each, int)
+    ]
     groups, place = list[list[int]](), 0
     for at in range(len(shape)):
         length = len(sizes) if at == position else 1
@@ -193,5 +210,5 @@ def expand_dim(value: ir.Value, position: int, sizes: Sequence[int], before: ir.
         ),
         "static_output_shape": integers(static_entries(wide)),
     }
-    operands, kind = [value, *dynamic_dims(value, before)], tensor_with(wide, value.type)
+    operands, kind = [value, *open_sizes], tensor_with(wide, value.type)
     return create("tensor.expand_shape", operands, [kind], attributes, before=before).results[0]

@@ -52,7 +52,7 @@ func.func @products_in_the_middle(%x: tensor<3x2053x2xf32>, %w: tensor<2053xf32>
 
 // -----
 
-// Rule 1: few rows, rows that nobody knows, integers, and sums along the last loop stay.
+// Rule 1: few rows, integers, and sums along the last loop stay.
 // CHECK-LABEL: func.func @few(
 // CHECK-NOT:     expand_shape
 // CHECK:         return
@@ -109,4 +109,68 @@ func.func @other_payloads(%x: tensor<6144x4xf32>, %o: tensor<4xf32>) -> (tensor<
     linalg.yield %d : f32
   } -> tensor<4xf32>
   return %r, %s : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Of rows whose number is open, each 1024 have a sum of their own; those behind them come first.
+// CHECK-LABEL: func.func @open(
+// CHECK-SAME:    [[X:%[a-z0-9]+]]: tensor<?x4xf32>, [[O:%[a-z0-9]+]]: tensor<4xf32>
+// CHECK:         [[D:%.*]] = tensor.dim [[X]]
+// CHECK:         [[N:%.*]] = arith.floordivsi [[D]], {{.*}}
+// CHECK:         [[W:%.*]] = arith.muli [[N]],
+// CHECK:         [[L:%.*]] = arith.subi [[D]], [[W]]
+// CHECK:         [[A:%.*]] = tensor.extract_slice [[X]][0, 0] {{\[}}[[W]], 4]
+// CHECK:         [[R:%.*]] = tensor.expand_shape [[A]] {{\[\[}}0, 1], [2]] output_shape {{\[}}[[N]], 1024, 4]
+// CHECK:         [[B:%.*]] = tensor.extract_slice [[X]]{{\[}}[[W]], 0] {{\[}}[[L]], 4]
+// CHECK:         [[Z:%.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<?x4xf32>)
+// CHECK:         [[P:%.*]] = linalg.generic {{.*}}["parallel", "reduction", "parallel"]} ins([[R]] : {{.*}} outs([[Z]] :
+// CHECK:         [[F:%.*]] = linalg.generic {{.*}}["reduction", "parallel"]} ins([[B]] : {{.*}} outs([[O]] :
+// CHECK:         [[S:%.*]] = linalg.generic {{.*}}["reduction", "parallel"]} ins([[P]] : {{.*}} outs([[F]] :
+// CHECK:         return [[S]]
+func.func @open(%x: tensor<?x4xf32>, %o: tensor<4xf32>) -> tensor<4xf32> {
+  %s = linalg.generic {
+    indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]
+  } ins(%x : tensor<?x4xf32>) outs(%o : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %b, %a : f32
+    linalg.yield %c : f32
+  } -> tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+
+// -----
+
+// Of several loops, both tall, each is cut into blocks.
+// CHECK-LABEL: func.func @both(
+// CHECK:         linalg.generic {{.*}} ins({{.*}} : tensor<8x256x128x16x1xf32>) outs({{.*}} : tensor<256x16x1xf32>)
+func.func @both(%x: tensor<2048x2048x1xf32>, %o: tensor<1xf32>) -> tensor<1xf32> {
+  %s = linalg.generic {
+    indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d2)>],
+    iterator_types = ["reduction", "reduction", "parallel"]
+  } ins(%x : tensor<2048x2048x1xf32>) outs(%o : tensor<1xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %b, %a : f32
+    linalg.yield %c : f32
+  } -> tensor<1xf32>
+  return %s : tensor<1xf32>
+}
+
+// -----
+
+// A batch norm's sum: of each image, then of images.
+// CHECK-LABEL: func.func @images(
+// CHECK-SAME:    [[X:%[a-z0-9]+]]: tensor<32x8x128x128xf32>, [[O:%[a-z0-9]+]]: tensor<8xf32>
+// CHECK:         [[P:%.*]] = linalg.generic {{.*}}["parallel", "parallel", "reduction", "reduction"]} ins([[X]] : {{.*}} outs({{.*}} : tensor<32x8xf32>)
+// CHECK:         linalg.generic {{.*}}["reduction", "parallel"]} ins([[P]] : tensor<32x8xf32>) outs([[O]] :
+func.func @images(%x: tensor<32x8x128x128xf32>, %o: tensor<8xf32>) -> tensor<8xf32> {
+  %s = linalg.generic {
+    indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d1)>],
+    iterator_types = ["reduction", "parallel", "reduction", "reduction"]
+  } ins(%x : tensor<32x8x128x128xf32>) outs(%o : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %b, %a : f32
+    linalg.yield %c : f32
+  } -> tensor<8xf32>
+  return %s : tensor<8xf32>
 }

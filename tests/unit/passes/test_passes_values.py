@@ -40,6 +40,8 @@ NOT_RUN = {
     "typed": "its shape comes with the call",
     "filled": "it has scalar arguments",
     "unknown": "it has an op of no dialect",
+    "both": "its input is large",
+    "images": "its input is large",
 }
 OTHERS = (
     "eliminate-empty",
