@@ -3,8 +3,8 @@
 Read first `facts.py` (what a model states), `model.py` (what a model is) and `registry.py` (models by the names of ops), then a
 dialect: `linalg.py`, `tensor.py` with its parts, `scf.py`, `func.py`, `memref.py`. What several share: `rewrites.py`,
 `generics.py`, `payloads.py`, `layouts.py`. Asked of any op: `control_flow.py` (its way), `memory_effects.py` (what it reads and
-writes), `new_memory.py` (what it allocates and frees), `asynchronous.py` (whether it runs on). Models of a user's own are read by
-`files.py`, guarded by `guarded.py`; `unknown.py` stands for what has none.
+writes), `new_memory.py` (what it allocates and frees), `purity.py` (whether values may cross it), `asynchronous.py` (whether it
+runs on). Models of a user's own are read by `files.py`, guarded by `guarded.py`; `unknown.py` stands for what has none.
 """
 
 from hotdesk.models.facts import RESULTS, Facts, Flow, MemoryEffects, NewMemory, Slice

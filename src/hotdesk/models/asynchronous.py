@@ -31,6 +31,11 @@ _COUNTING = ("acc.parallel", "acc.kernels", "acc.serial", "acc.loop")
 _TASKS, _SEGMENTS = ("omp.task",), "operandSegmentSizes"
 _START, _WAIT = ("memref.dma_start", "affine.dma_start"), ("memref.dma_wait", "affine.dma_wait")
 
+_AWAITS = ("async.await", "async.await_all", "async.runtime.await")
+_QUEUED = "gpu."
+
+JOINS = "async.add_to_group"
+"""Adds a token, its first operand, to a group, its second one, which stands for it from there on."""
 WAITS: dict[str, tuple[str, ...]] = {"omp.barrier": ("omp.",), "omp.taskwait": _TASKS, "acc.wait": ("acc.",)}
 """By name, how the names of ops begin that are done when an op of the same block, behind them, is."""
 ENDS: dict[str, tuple[str, ...]] = {"omp.parallel": ("omp.",), "omp.taskgroup": _TASKS, "gpu.launch": _DEVICES}
@@ -44,6 +49,17 @@ def runs_on(op: ir.Operation) -> bool:
         return model.runs_on(op)
     said = _SAID.get(op.name.partition(".")[0])
     return any(is_token(result.type) for result in op.results) or (said is not None and said(op))
+
+
+def is_queued(op: ir.Operation) -> bool:
+    """Whether an op begins when all is done that the tokens stand for which it takes."""
+    return op.name.startswith(_QUEUED) or op.name == "async.execute"
+
+
+def awaits(op: ir.Operation) -> bool:
+    """Whether control leaves an op only when all is done that a token stands for which it takes."""
+    makes_none = not any(is_token(result.type) for result in op.results)
+    return op.name in _AWAITS or (op.name.startswith(_QUEUED) and makes_none)
 
 
 def waits_for_all(op: ir.Operation) -> tuple[str, ...]:

@@ -1,6 +1,12 @@
-"""How control and values pass through the regions of an op, and from its end to blocks, as models say it."""
+"""How control and values pass through the regions of an op, and from its end to blocks, as models say it.
+
+Of selections and of branches to several blocks, a condition, the first operand, says which of the other operands count: each of
+these is on a *way*.
+"""
 
 from __future__ import annotations
+
+from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import is_buffer
@@ -12,7 +18,13 @@ PARALLEL = frozenset({"scf.forall", "scf.parallel", "affine.parallel", "gpu.laun
 """Ops whose regions may run several times at one time."""
 LOOPS = PARALLEL | {"scf.for", "scf.while", "affine.for"}
 """Ops whose regions may run more than once."""
+STACK_SCOPES = (LOOPS | {"memref.alloca_scope"}) - {"scf.while", "gpu.launch"}
+"""Ops that give back, at the end of each run of their region, what was allocated on the stack in it; functions do so, too."""
+CHOOSING = ("arith.select", "cf.cond_br", "cf.switch")
+"""Ops of which a condition says which operands count."""
+INDEX_BITS = 64
 _OF_SCF = ("scf.forall", "scf.parallel")
+_TAKING_SCALARS = ("func.return", "affine.yield", "linalg.yield", "scf.reduce", "scf.reduce.return")
 _REDUCING = ("scf.parallel", "scf.reduce")
 _SCOPE = "memref.alloca_scope"
 
@@ -37,3 +49,27 @@ def branched(op: ir.Operation) -> tuple[tuple[int, int, int], ...] | None:
     if model is None or model.branches is None:
         model = cf.MODELS.get(op.name)
     return None if model is None or model.branches is None else model.branches(op)
+
+
+def has_ways(op: ir.Operation) -> bool:
+    """Whether something can be done on one way alone that an op may take: a wider flag than an index is not compared."""
+    if op.name != "cf.switch":
+        return op.name in CHOOSING
+    return cast(ir.IntegerType, op.operands[0].type).width <= INDEX_BITS
+
+
+def way_of(op: ir.Operation, operand: int) -> int:
+    """The number of the way on which an operand of an op that chooses counts.
+
+    0 if the condition is true and 1 if it is false; of a switch 0 is the default, and the cases follow.
+    """
+    if op.name == "arith.select":
+        return operand - 1
+    ways = {passed: successor for passed, successor, _ in branched(op) or ()}
+    return ways[operand]
+
+
+def takes_scalars(name: str) -> bool:
+    """Whether ops of that name use scalars as they were computed before them, and need nothing that these are computed from."""
+    model = model_of(name)
+    return name in _TAKING_SCALARS or (model is not None and model.takes_scalars)

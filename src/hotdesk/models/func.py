@@ -19,6 +19,8 @@ from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.model import Buffers, OpModel
 
 RETURN = "func.return"
+CALLS = ("func.call", "func.call_indirect")
+"""Calls of functions, which own what they are called for and hand over what they return."""
 _EDGE = Spaces(edge=True)
 
 

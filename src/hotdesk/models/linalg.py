@@ -11,7 +11,7 @@ from typing import Any, cast
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import segment_sizes
+from hotdesk.ir.walking import constant_of, defining_op, segment_sizes
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import OpModel
 from hotdesk.models.rewrites import bufferize_destination_style
@@ -47,6 +47,26 @@ def inputs_of(op: ir.Operation) -> int:
     if len(op.results):
         return len(op.operands) - len(op.results)
     return len(op.operands) // 2 if op.name == "linalg.reduce" else len(op.operands) - 1
+
+
+def fill_value(value: ir.Value) -> float | None:
+    """The number every element of a tensor has when it is a fill or a splat constant, else None. Integers stay exact."""
+    op = defining_op(value)
+    if op is None:
+        return None
+    if op.name == "linalg.fill":
+        return constant_of(op.operands[0])
+    if op.name == "arith.constant":
+        attribute = op.attributes["value"]
+        if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat:
+            splat = cast(Any, attribute.get_splat_value())
+            return None if isinstance(splat, ir.ArrayAttr) else splat.value  # a complex number is an array of two
+        return None
+    if op.name == "linalg.generic" and segment_sizes(op)[0] == 0:
+        body = [o.operation for o in op.regions[0].blocks[0].operations]
+        if len(body) == 1:
+            return constant_of(body[0].operands[0])
+    return None
 
 
 def _payload_facts(op: ir.Operation, maps: list[ir.AffineMap]) -> Facts:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.ir.types import is_memref
+from hotdesk.ir.types import element_of, is_memref, shape_of
 from hotdesk.ir.walking import nested_ops
 from hotdesk.models.generics import is_linalg, read_generic
 from hotdesk.models.linalg import facts as linalg_facts
@@ -76,6 +76,38 @@ def read_as_written(op: ir.Operation) -> frozenset[int]:
     if op.name == "memref.copy":
         return frozenset({0})
     return linalg_facts(op).elementwise if is_linalg(op) else frozenset()
+
+
+def copy_of(op: ir.Operation) -> tuple[int, int] | None:
+    """The operand that a copy between memrefs reads and the one that it writes; None for other ops.
+
+    Copies are `memref.copy`, `linalg.copy`, and a `linalg.generic` that yields its only input, element by element.
+    """
+    if not (op.name in ("memref.copy", "linalg.copy") or _yields_its_input(op)):
+        return None
+    if not all(is_memref(value.type) for value in op.operands):
+        return None
+    source, target = (element_of(value.type) for value in op.operands)
+    return (0, 1) if source == target else None
+
+
+def _yields_its_input(op: ir.Operation) -> bool:
+    generic = read_generic(op)
+    if generic is None or len(op.operands) != 2 or generic.inputs != 1:
+        return False
+    same = generic.maps[0] == generic.maps[1] and generic.is_permutation(1) and all(generic.parallel)
+    block = op.regions[0].blocks[0]
+    inside = list(block.operations)
+    return same and len(inside) == 1 and list(inside[0].operation.operands) == [block.arguments[0]]
+
+
+def wholly_written(op: ir.Operation) -> list[ir.Value]:
+    """The memrefs of which an op certainly writes every element."""
+    generic = read_generic(op)
+    if generic is not None:
+        return [op.operands[i] for i in generic.outputs if all(generic.parallel) and generic.is_permutation(i)]
+    only = op.name == "memref.store" and all(size == 1 for size in shape_of(op.operands[1].type))
+    return [op.operands[1]] if only or op.name == "memref.copy" else []
 
 
 def overwritten(op: ir.Operation) -> frozenset[int]:

@@ -29,6 +29,8 @@ VIEWS = frozenset((_OF_FIRST | set(ONE_TO_ONE)) - {METADATA, RESHAPE})
 SIZES = ("dim", "rank")
 """What ops of `memref` and of `tensor` are called that ask for a size or the number of them, and for nothing else."""
 
+OF_NO_CONTENTS = frozenset({"memref.alloc", "memref.dealloc", "memref.dim", METADATA})
+"""Ops on memrefs whose scalar results do not follow from what the memory holds."""
 QUIET = frozenset({"memref.alloc", "arith.select", *(f"memref.{name}" for name in SIZES)})
 """Other ops on memrefs that touch no memory: they allocate, ask for sizes, or choose a memref."""
 

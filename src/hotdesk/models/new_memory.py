@@ -25,8 +25,12 @@ from hotdesk.models.registry import model_of
 
 ALIGNMENT = "alignment"
 ALLOC, ALLOCA, DEALLOC = "memref.alloc", "memref.alloca", "memref.dealloc"
+GLOBAL = "memref.get_global"
+BASES = (ALLOC, GLOBAL)
+"""Ops whose memref is all of a memory that has a place of its own in a program; arguments have such, too."""
 _FILLING = ("memref.realloc", "bufferization.clone")
 _DEVICE = "gpu.alloc"
+_SOMETIMES_FREEING = ("memref.realloc", "bufferization.dealloc")
 _FREEING = {_DEVICE: "gpu.dealloc"}
 _NONE: frozenset[int] = frozenset()
 _FIRST = frozenset({0})
@@ -60,6 +64,11 @@ def freed(op: ir.Operation) -> frozenset[int]:
     if op.name == "gpu.dealloc":
         return frozenset({len(op.operands) - 1})
     return _FIRST if op.name == DEALLOC else _NONE
+
+
+def may_free_any(op: ir.Operation) -> bool:
+    """Whether it is only known when an op runs which of its operands' memory it frees."""
+    return op.name in _SOMETIMES_FREEING
 
 
 def never_frees(name: str) -> bool:

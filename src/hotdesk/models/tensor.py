@@ -43,6 +43,13 @@ RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
 """Ops whose result is all of a tensor, with its dims joined or split."""
 KEEPS_NOTHING = ("tensor.empty", "arith.constant")
 """Ops whose result takes no memory when it is made: none yet, or some all the time."""
+_FILLING = ("tensor.pad", "tensor.concat", "tensor.generate")
+
+
+def has_contents_of_its_own(name: str) -> bool:
+    """Whether ops of that name compute a tensor: views, insertions, constants and destinations without contents do not."""
+    return not name.startswith(("tensor.", "arith.")) or name in _FILLING
+
 
 # Single elements, sizes, and tensors made of scalars or of nothing
 

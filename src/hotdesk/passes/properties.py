@@ -14,10 +14,9 @@ from hotdesk.ir.functions import named_functions
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_any_tensor, is_buffer
 from hotdesk.ir.walking import all_functions, modules, nested_ops
+from hotdesk.models.func import CALLS
 from hotdesk.models.memref import stored
 from hotdesk.models.new_memory import freed
-
-_CALLS = ("func.call", "func.call_indirect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ def _goes_somewhere(allocated: ir.Value, ends: Collection[ir.Operation]) -> bool
             if number in freed(user) or user in ends or number < len(stored(user)):
                 return True
             inside = (argument for region in user.regions for block in region.blocks for argument in block.arguments)
-            made = () if user.name in _CALLS else (*user.results, *inside)
+            made = () if user.name in CALLS else (*user.results, *inside)
             new = [result for result in made if is_buffer(result.type) and result not in known]
             known.update(new)
             waiting += new

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from torch_mlir import ir
 
-from hotdesk.analysis.copying.copies import copy_of
 from hotdesk.checker import CheckReport, FaultKind, check_module
 from hotdesk.ir.context import make_context
 from hotdesk.ir.walking import defining_op, nested_ops, users
+from hotdesk.models.memory_effects import copy_of
 from hotdesk.passes.textual import parse_pipeline
 from tests.running import wanted
 from tests.running.examples import EXAMPLES, inputs_of

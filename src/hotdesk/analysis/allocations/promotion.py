@@ -24,9 +24,8 @@ from hotdesk.analysis.memrefs.buffer_program import FUNCTION
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op
+from hotdesk.models.control_flow import STACK_SCOPES
 from hotdesk.models.new_memory import dynamic_sizes, why_not_replaced
-
-_SCOPES = ("scf.for", "scf.parallel", "scf.forall", "affine.for", "affine.parallel", "memref.alloca_scope")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ class Promotions:
             if parent == FUNCTION:
                 break
             op = program.ops[parent]
-            if op.name in _SCOPES:
+            if op.name in STACK_SCOPES:
                 break
             if not op.control:
                 return Reason.UNKNOWN_REGION, parent

@@ -18,13 +18,11 @@ from hotdesk.explain import Source
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import element_bytes, is_memref
 from hotdesk.ir.walking import defining_op
-from hotdesk.models.new_memory import dynamic_sizes, freed, is_free_of
+from hotdesk.models.new_memory import dynamic_sizes, freed, is_free_of, may_free_any
 from hotdesk.program.dominance import Dominance
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import product
 from hotdesk.sizes.size import Size
-
-_FREEING = ("memref.realloc", "bufferization.dealloc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +157,7 @@ def bytes_of_element(memref: ir.Type) -> int:
 
 def _may_free(op: BufferOp, given: GivenFreed) -> tuple[int, ...]:
     """The memrefs that an op may free."""
-    is_any = op.name in _FREEING or (max(op.operands, default=NOT_A_BUFFER) >= 0 and given.by(op.operation))
+    called = max(op.operands, default=NOT_A_BUFFER) >= 0 and given.by(op.operation)
+    is_any = called or may_free_any(op.operation)
     values = op.operands if is_any else (op.operands[i] for i in freed(op.operation))
     return tuple(value for value in values if value != NOT_A_BUFFER)

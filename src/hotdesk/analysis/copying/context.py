@@ -16,12 +16,10 @@ from hotdesk.analysis.copying.copies import Copy, MemoryClasses
 from hotdesk.analysis.memrefs.aliasing import Alias, Aliases
 from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.explain import Reason
-from hotdesk.ir.types import is_memref, shape_of
-from hotdesk.models.generics import is_linalg, read_generic
-from hotdesk.models.memory_effects import Effects, effects_of, payload_effects, read_as_written
+from hotdesk.ir.types import is_memref
+from hotdesk.models.generics import is_linalg
+from hotdesk.models.memory_effects import Effects, effects_of, payload_effects, read_as_written, wholly_written
 from hotdesk.models.new_memory import freeing_op, only_frees, why_not_replaced
-
-_OVERWRITING = ("memref.copy", "linalg.copy", "linalg.fill")
 
 
 class CopyEffects:
@@ -34,19 +32,13 @@ class CopyEffects:
 
     def overwrites(self, op: ir.Operation, copy: Copy, classes: frozenset[int]) -> bool:
         """Whether an op writes all of the target, and reads nothing that may be in its memory."""
-        target, plain = self._value(copy.target), op.name in _OVERWRITING
-        effects = effects_of(op)
+        target, effects = self._value(copy.target), effects_of(op)
         if effects is None:
             return False
-        reads = [v for v in list(op.operands)[:1] if is_memref(v.type)] if plain else effects.reads
-        if any(self.memory.classes_of(v) & classes and not self._aliases.relation(v, target).apart for v in reads):
+        touched = (value for value in effects.reads if self.memory.classes_of(value) & classes)
+        if any(not self._aliases.relation(value, target).apart for value in touched):
             return False
-        generic = read_generic(op)
-        if generic is not None:
-            whole = [op.operands[i] for i in generic.outputs if all(generic.parallel) and generic.is_permutation(i)]
-        else:
-            whole = [op.operands[1]] if plain or _stores_all(op) else []
-        return any(self._aliases.relation(value, target) is Alias.MUST for value in whole)
+        return any(self._aliases.relation(value, target) is Alias.MUST for value in wholly_written(op))
 
     def may_write(self, op: int, buffer: int) -> bool:
         """Whether an op may write memory of a memref."""
@@ -118,11 +110,6 @@ class CopyEffects:
 
     def _value(self, buffer: int) -> ir.Value:
         return self._program.buffers[buffer].value
-
-
-def _stores_all(op: ir.Operation) -> bool:
-    """Whether an op stores the only element of a memref."""
-    return op.name == "memref.store" and all(size == 1 for size in shape_of(op.operands[1].type))
 
 
 @dataclass(frozen=True, slots=True)

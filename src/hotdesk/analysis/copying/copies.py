@@ -1,7 +1,5 @@
 """Copies between memrefs, and what touches the memory that they are about.
 
-Copies are `memref.copy`, `linalg.copy`, and a `linalg.generic` that yields its only input, element by element.
-
 Memory is told apart by *classes*: each allocation that no op keeps a pointer to is one; all else is `FOREIGN`: arguments,
 globals, what is kept, and what is not known. An op of which it is not known what it does touches what it has as operands, and all
 that is foreign. Op numbers are those of `analysis.memrefs.buffer_program`: what is between two ops of a block has numbers between
@@ -13,17 +11,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.ranges import is_touching
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, Kind
-from hotdesk.ir.types import is_memref
 from hotdesk.models.func import RETURN
-from hotdesk.models.generics import read_generic
-from hotdesk.models.memory_effects import effects_of
+from hotdesk.models.memory_effects import copy_of, effects_of
 from hotdesk.models.new_memory import freed
 from hotdesk.program.op_ranges import between
 
@@ -146,28 +141,6 @@ class MemoryClasses:
         ends_control = block.last == op.number and (block.parent == FUNCTION or self.program.ops[block.parent].control)
         is_view = bool(op.results) and all(r >= 0 and self.program.buffers[r].kind is Kind.VIEW for r in op.results)
         return ends_control or is_view or effects_of(op.operation) is not None
-
-
-def copy_of(op: ir.Operation) -> tuple[int, int] | None:
-    """The operand that a copy reads and the one that it writes; None for other ops."""
-    if op.name in ("memref.copy", "linalg.copy"):
-        is_copy = True
-    else:
-        generic = read_generic(op)
-        is_copy = generic is not None and len(op.operands) == 2 and generic.inputs == 1 and _is_copy_payload(op)
-    if not is_copy or not all(is_memref(value.type) for value in op.operands):
-        return None
-    elements = [cast(Any, value.type).element_type for value in op.operands]
-    return (0, 1) if elements[0] == elements[1] else None
-
-
-def _is_copy_payload(op: ir.Operation) -> bool:
-    generic = read_generic(op)
-    assert generic is not None
-    block = op.regions[0].blocks[0]
-    ends = list(block.operations)
-    same = generic.maps[0] == generic.maps[1] and generic.is_permutation(1) and all(generic.parallel)
-    return same and len(ends) == 1 and list(ends[0].operation.operands) == [block.arguments[0]]
 
 
 def _from(numbers: Sequence[int], first: int, end: int) -> Sequence[int]:

@@ -29,13 +29,13 @@ from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.retyping import TypeFit, fit_of
 from hotdesk.analysis.allocations.uses import Allocation, bytes_of
 from hotdesk.analysis.copying.context import CopyContext
-from hotdesk.analysis.copying.copies import Copy, copy_of
+from hotdesk.analysis.copying.copies import Copy
 from hotdesk.analysis.memrefs.aliasing import Alias
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, Kind
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.types import is_memref, same_space, shape_of
 from hotdesk.models.generics import is_linalg
-from hotdesk.models.memory_effects import Effects, overwritten, payload_effects, read_as_written
+from hotdesk.models.memory_effects import Effects, copy_of, overwritten, payload_effects, read_as_written
 
 _FOREIGN = {Kind.ARGUMENT: Reason.NOT_WRITABLE_INPUT, Kind.GLOBAL: Reason.NOT_WRITABLE_CONSTANT}
 

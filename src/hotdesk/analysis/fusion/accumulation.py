@@ -26,12 +26,12 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.schedules import is_pure
 from hotdesk.analysis.order.straight_line import StraightLine
-from hotdesk.analysis.tensors.fills import fill_value
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import captured_operands, flag_of
 from hotdesk.models.generics import Generic, read_generic
+from hotdesk.models.linalg import fill_value
+from hotdesk.models.purity import is_pure
 
 _ADDITIONS = ("arith.addf", "arith.addi")
 _LEFT_ALONE = ("bf16", "f16", "i1")

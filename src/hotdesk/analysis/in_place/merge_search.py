@@ -23,7 +23,7 @@ from hotdesk.analysis.in_place.inplace import NO_PREMISES, InPlaceAnalysis, Prem
 from hotdesk.analysis.in_place.merges import Apart
 from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import TensorProgram
-from hotdesk.program.branches import has_ways
+from hotdesk.models.control_flow import has_ways
 from hotdesk.program.records import FlowEdge
 from hotdesk.sizes.size import Size
 

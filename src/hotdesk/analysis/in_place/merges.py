@@ -21,7 +21,7 @@ from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
 from hotdesk.explain import Reason
-from hotdesk.program.branches import CHOOSING, way_of
+from hotdesk.models.control_flow import CHOOSING, way_of
 from hotdesk.program.records import FlowEdge
 
 

@@ -20,10 +20,7 @@ from typing import Any, NamedTuple, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, BufferProgram
 from hotdesk.ir.types import is_token
-from hotdesk.models.asynchronous import ENDS, WAITS, waits_for_all, waits_for_tag
-
-_AWAITS = ("async.await", "async.await_all", "async.runtime.await")
-_QUEUED, _JOINS = "gpu.", "async.add_to_group"
+from hotdesk.models.asynchronous import ENDS, JOINS, WAITS, awaits, is_queued, waits_for_all, waits_for_tag
 
 
 class Started(NamedTuple):
@@ -164,17 +161,16 @@ class _Following:
         op = self._program.ops[self._numbers[user]]
         block = self._program.blocks[op.block]
         is_later = 0 <= since < op.number and op.block == self._program.ops[since].block
-        if user.name == _JOINS:
+        if user.name == JOINS:
             return _KnownEnd(), [(user.operands[1], op.number if is_later else -1)]
-        if block.last == op.number and not self._waits_for(user):
+        if block.last == op.number and not awaits(user):
             passed = [(value, -1) for value in _tokens(self._reached(user, block.parent))]
             return _KnownEnd(passed=frozenset({op.number})), passed
         made = _tokens(user.results)
         waits = frozenset[int]() if made else frozenset({op.number})
-        ends = _KnownEnd(op.number) if waits and is_later and self._waits_for(user) else _KnownEnd(waits=waits)
-        is_queued = user.name.startswith(_QUEUED) or user.name == "async.execute"
+        ends = _KnownEnd(op.number) if waits and is_later and awaits(user) else _KnownEnd(waits=waits)
         inside = _tokens([a for region in user.regions for b in region.blocks for a in b.arguments])
-        known = op.number if is_later and is_queued else -1
+        known = op.number if is_later and is_queued(user) else -1
         return ends, [*((value, known) for value in made), *((value, -1) for value in inside)]
 
     def _reached(self, end: ir.Operation, parent: int) -> list[ir.Value]:
@@ -183,10 +179,6 @@ class _Following:
             return [a for successor in end.successors for a in successor.arguments]
         around = self._program.ops[parent].operation
         return [*around.results, *(a for region in around.regions for b in region.blocks for a in b.arguments)]
-
-    def _waits_for(self, user: ir.Operation) -> bool:
-        """Whether an op goes on only when all is done that a token stands for that it takes."""
-        return user.name in _AWAITS or (user.name.startswith(_QUEUED) and not _tokens(user.results))
 
 
 def _tokens(values: Sequence[ir.Value] | Any) -> list[ir.Value]:

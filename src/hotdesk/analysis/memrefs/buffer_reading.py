@@ -21,20 +21,17 @@ from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, Buff
 from hotdesk.ir.types import is_any_tensor, is_buffer, is_token
 from hotdesk.ir.walking import nested_ops
 from hotdesk.models.asynchronous import runs_on
-from hotdesk.models.control_flow import branched, flow_of
+from hotdesk.models.control_flow import branched, flow_of, takes_scalars
 from hotdesk.models.facts import Flow
 from hotdesk.models.func import RETURN
 from hotdesk.models.generics import is_linalg
-from hotdesk.models.memref import POINTING, stored, view_source
-from hotdesk.models.new_memory import allocated
-from hotdesk.models.registry import model_of
+from hotdesk.models.memref import OF_NO_CONTENTS, POINTING, stored, view_source
+from hotdesk.models.new_memory import ALLOCA, GLOBAL, allocated
 from hotdesk.program.reading import Head, Reader
 from hotdesk.program.records import Op
 
 _CAST = "builtin.unrealized_conversion_cast"
-_NOT_READING = frozenset({"memref.dim", "memref.alloc", "memref.dealloc", "memref.extract_strided_metadata"})
 _NUMBERS = (ir.IntegerType, ir.FloatType, ir.IndexType, ir.ComplexType, ir.VectorType)
-_TAKING = (RETURN, "affine.yield", "linalg.yield", "scf.reduce", "scf.reduce.return")
 _IN_REGISTERS = ("!gpu.mma_matrix<", "!nvgpu.warpgroup.accumulator<", "!x86.amx.tile<")
 
 
@@ -59,7 +56,7 @@ class HiddenMemory:
         if not self or operation.name == RETURN:
             return []
         found = [buffer for value in operation.operands for buffer in self._behind.get(value, ())]
-        if self._loaded and not _takes_scalars(operation.name):
+        if self._loaded and not takes_scalars(operation.name):
             found += (buffer for value in operation.operands for buffer in self._loaded.get(value, ()))
         return found
 
@@ -89,7 +86,7 @@ class HiddenMemory:
         if self._behind or points:
             leading = [value for value in made if _may_lead(value.type)]
             self._update(self._behind, leading, ops, memrefs if points else [], before)
-        if self._scalars and op.name not in _NOT_READING:
+        if self._scalars and op.name not in OF_NO_CONTENTS:
             self._update(self._loaded, made, ops, memrefs, before)
 
     def _update(
@@ -122,12 +119,6 @@ class HiddenMemory:
         return op.name in (*POINTING, _CAST) or _may_point(
             kind, op.control, any(number != NOT_A_BUFFER for number in own)
         )
-
-
-def _takes_scalars(name: str) -> bool:
-    """Whether an op uses scalars as they were computed before it."""
-    model = model_of(name)
-    return name in _TAKING or (model is not None and model.takes_scalars)
 
 
 def _may_point(kind: ir.Type, passed: bool, has_memrefs: bool) -> bool:
@@ -250,9 +241,9 @@ class _BufferReader(Reader[Op, BufferValue]):
             kind, sources = Kind.VIEW, (operands[source],)
         elif name == "arith.select":
             kind, sources = Kind.CHOICE, operands[1:]
-        elif name == "memref.get_global":
+        elif name == GLOBAL:
             kind = Kind.GLOBAL
-        elif name == "memref.alloca":
+        elif name == ALLOCA:
             kind = Kind.STACK
         elif position in allocated(op.operation):
             kind, sources = Kind.ALLOCATION, operands[:1] if name == "memref.realloc" else ()

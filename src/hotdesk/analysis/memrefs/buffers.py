@@ -28,7 +28,7 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import element_bytes, element_of, is_memref
 from hotdesk.ir.walking import is_loop_or_branch, ops_outside_payloads, top_level_ops
 from hotdesk.models.memref import QUIET, VIEWS
-from hotdesk.models.new_memory import ALLOC, DEALLOC
+from hotdesk.models.new_memory import ALLOC, BASES, DEALLOC
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import product
 from hotdesk.sizes.proofs import known_limit
@@ -96,7 +96,7 @@ def is_straight(function: ir.Operation, sizes: SymbolicSizes) -> bool:
 
 def _check_known(function: ir.Operation) -> None:
     for op in top_level_ops(function):
-        if op.name in VIEWS or op.name in (ALLOC, "memref.get_global"):
+        if op.name in VIEWS or op.name in BASES:
             continue
         if any(is_memref(result.type) for result in op.results):
             raise BufferizationError(

@@ -28,7 +28,7 @@ from hotdesk.ir.walking import defining_op, entry_block, is_loop_or_branch, nest
 from hotdesk.models.control_flow import LOOPS
 from hotdesk.models.memory_effects import effects_of
 from hotdesk.models.memref import VIEWS, view_source
-from hotdesk.models.new_memory import ALLOC
+from hotdesk.models.new_memory import ALLOCA, BASES
 from hotdesk.program.op_ranges import between
 
 TO_TENSOR = "bufferization.to_tensor"
@@ -190,7 +190,7 @@ def _root(memref: ir.Value, *, apart: bool) -> ir.Value | None:
     if op is None:
         block = cast(ir.Block, memref.owner)
         return memref if apart and block == entry_block(block.owner.operation) else None
-    return memref if op.name in (ALLOC, "memref.alloca", "memref.get_global", "bufferization.to_buffer") else None
+    return memref if op.name in (ALLOCA, *BASES, "bufferization.to_buffer") else None
 
 
 def _written(op: ir.Operation) -> list[ir.Value]:

@@ -22,10 +22,10 @@ from math import prod
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import VIEWS
 from hotdesk.analysis.order.recomputing import views_read
-from hotdesk.analysis.order.schedules import is_pure
 from hotdesk.analysis.order.straight_line import StraightLine, ValueRead
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.models.hotdesk import letters_of
+from hotdesk.models.purity import is_pure
 from hotdesk.models.tensor import KEEPS_NOTHING
 
 MOST_OPERATIONS = 24

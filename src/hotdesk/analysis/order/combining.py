@@ -26,6 +26,7 @@ from hotdesk.analysis.order.splitting import Split, find_alone
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.models.generics import is_linalg
+from hotdesk.models.tensor import has_contents_of_its_own
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +196,7 @@ def _held(line: StraightLine) -> list[int]:
 
 def _has_memory(line: StraightLine, maker: int) -> bool:
     """Whether what an operation makes has memory of its own: views and destinations without contents do not."""
-    name = line.ops[maker].name
-    return not name.startswith(("tensor.", "arith.")) or name in ("tensor.pad", "tensor.concat", "tensor.generate")
+    return has_contents_of_its_own(line.ops[maker].name)
 
 
 def _takes_over(line: StraightLine, maker: int) -> bool:

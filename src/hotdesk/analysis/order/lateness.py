@@ -22,9 +22,9 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import VIEWS
-from hotdesk.analysis.order.schedules import is_pure
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor
+from hotdesk.models.purity import is_pure
 from hotdesk.models.tensor import KEEPS_NOTHING
 
 

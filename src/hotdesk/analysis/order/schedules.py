@@ -20,44 +20,18 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.types import is_buffer
-from hotdesk.ir.walking import nested_ops, values_read
+from hotdesk.ir.walking import values_read
 from hotdesk.models.facts import Facts
 from hotdesk.models.func import RETURN
 from hotdesk.models.model import OpModel
+from hotdesk.models.purity import is_ordered, is_pure
 from hotdesk.models.registry import choosing
 from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
 from hotdesk.program.graphs import reached
 from hotdesk.program.records import Block
 from hotdesk.sizes.size import Size, evaluate, symbols_of
 
-PURE_DIALECTS = frozenset(
-    ("affine", "arith", "complex", "hotdesk", "index", "linalg", "math", "scf", "tensor", "tm_tensor")
-)
-PURE_OPS = frozenset(("bufferization.alloc_tensor", "vector.transfer_read", "vector.transfer_write"))
-ORDERED_OPS = frozenset(("cf.assert", "func.call"))
 _UNKNOWN = OpModel(lambda op: Facts())
-
-
-def is_pure(op: ir.Operation) -> bool:
-    """Whether an operation, its regions included, does nothing but make its results from values."""
-    return not _touches_memory(op) and all(map(_is_pure_by_name, (op, *nested_ops(op))))
-
-
-def is_fence(op: ir.Operation) -> bool:
-    """Whether an operation, or one in its regions, works on memory, or nothing is known of it: values must not cross it."""
-    return _touches_memory(op) or not all(
-        _is_pure_by_name(each) or each.name in ORDERED_OPS for each in (op, *nested_ops(op))
-    )
-
-
-def _is_pure_by_name(op: ir.Operation) -> bool:
-    return op.name.split(".")[0] in PURE_DIALECTS or op.name in PURE_OPS
-
-
-def _touches_memory(op: ir.Operation) -> bool:
-    values = (value for each in (op, *nested_ops(op)) for value in (*each.operands, *each.results))
-    return any(is_buffer(value.type) for value in values)
 
 
 def read_all(function: ir.Operation) -> TensorProgram | None:
@@ -216,7 +190,7 @@ class _Reading:
 
     def _keep_in_order(self, op: OpRecord, number: int, task: _Open) -> None:
         self._ordered = number
-        if op.name not in ORDERED_OPS or _touches_memory(op.operation):
+        if not is_ordered(op.operation):
             first = self._fences[-1] if self._fences else 0
             task.after.update(range(first, number))
             self._fences.append(number)

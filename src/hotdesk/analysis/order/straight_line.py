@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import VIEWS, Loops, read_loops
-from hotdesk.analysis.order.schedules import as_number, is_fence
+from hotdesk.analysis.order.schedules import as_number
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, top_level_ops, values_read
+from hotdesk.models.purity import is_fence
 from hotdesk.program.symbolic import SymbolicSizes
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferProgram, BufferValue, Kind
 from hotdesk.analysis.memrefs.unknown_memory import UnknownMemory
 from hotdesk.analysis.ownership.slots import Key, OwnershipSlots
+from hotdesk.models.func import CALLS
 from hotdesk.program.dataflow import least_solution
 
 EXTERNAL = -1
@@ -87,7 +88,7 @@ class OwnerCandidates:
     def _is_called(self, buffer: int) -> bool:
         """Whether a memref is a call's result, which the caller owns."""
         producer = self._program.buffers[buffer].producer
-        return producer >= 0 and self._program.ops[producer].name in ("func.call", "func.call_indirect")
+        return producer >= 0 and self._program.ops[producer].name in CALLS
 
     def _shown(self, buffer: int) -> tuple[int, ...]:
         """The memrefs whose memory a memref may be by its op: a view's, a choice's, all that an unknown op has or passes on."""

@@ -16,9 +16,9 @@ from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.types import is_tensor, memref_with, shape_of
+from hotdesk.models.control_flow import CHOOSING, INDEX_BITS, way_of
 from hotdesk.passes.bufferize.deciding import Deciding
 from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
-from hotdesk.program.branches import CHOOSING, INDEX_BITS, way_of
 from hotdesk.program.records import FlowEdge
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.schedules import is_pure
 from hotdesk.analysis.tensors.memory_spaces import SpaceRules, misplaced
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.errors import BufferizationError
@@ -14,6 +13,7 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import defining_op, nested_ops
 from hotdesk.models.model import OpModel
+from hotdesk.models.purity import is_pure
 from hotdesk.models.registry import model_of
 
 _GIVEN = "hotdesk.given"

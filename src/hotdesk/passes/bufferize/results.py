@@ -33,6 +33,7 @@ from hotdesk.ir.types import is_tensor, row_major, shape_of, static_entries
 from hotdesk.ir.walking import defining_op, entry_block, symbol_name
 from hotdesk.models.callee import assumed
 from hotdesk.models.memref import all_of, viewed
+from hotdesk.models.new_memory import BASES
 from hotdesk.passes.bufferize.covering import is_called
 from hotdesk.passes.bufferize.rewriting import Rewriting
 from hotdesk.program.calls import Callable
@@ -218,7 +219,7 @@ class _ResultPlacement:
     def _is_of_one(self, number: int) -> bool:
         """Whether it is known which allocation or argument a result is seen through."""
         op = defining_op(root := viewed(self.buffers[number]))
-        return root in self._block.arguments if op is None else op.name in ("memref.alloc", "memref.get_global")
+        return root in self._block.arguments if op is None else op.name in BASES
 
     def _move_out(self, number: int) -> None:
         """Copies a result to new memory."""

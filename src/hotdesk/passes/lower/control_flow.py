@@ -50,6 +50,7 @@ from hotdesk.kernels.parts import share_name
 from hotdesk.kernels.region import FUNCTIONS, GIVE, TAKE
 from hotdesk.models.hotdesk import FOREIGN, WITH_KERNELS, foreign_operands
 from hotdesk.models.memref import VIEWS, view_source
+from hotdesk.models.new_memory import ALLOC, BASES, DEALLOC, GLOBAL
 from hotdesk.passes.lower.calls import KernelCall
 from hotdesk.passes.lower.entry import NumberTable
 from hotdesk.passes.lower.flow_profile import CALL
@@ -142,7 +143,7 @@ class ControlFlowLowering:
         apart = {op for loop, _ in shared for op in nested_ops(loop.op)}
         told = [None if op in apart else each for op, each in zip(ops, told, strict=True)]
         bases = [defining_op(buffer.base) for buffer in self._buffers]
-        self._globals = ["" if op is None or op.name != "memref.get_global" else _global(op) for op in bases]
+        self._globals = ["" if op is None or op.name != GLOBAL else _global(op) for op in bases]
         shapes = {i: self._sizes.shape(b.base) for i, b in enumerate(self._buffers) if b.kind == "argument"}
         module, block = self._moved()
         self._pointers, self._table_of_numbers = block.arguments
@@ -215,7 +216,7 @@ class ControlFlowLowering:
         for view in _views_of(base):
             for use in list(view.uses):
                 user = cast(Any, use.owner).operation
-                if user.name == "memref.dealloc":
+                if user.name == DEALLOC:
                     user.erase()
         pointer = self._at_entry(place, cast(Any, base.type).element_type, op)
         base.replace_all_uses_with(_shown(pointer, base.type, list(op.operands), op))
@@ -228,7 +229,7 @@ class ControlFlowLowering:
         for buffer in self._buffers:
             if buffer.kind == "heap":
                 _take(region, cast(ir.Operation, defining_op(buffer.base)))
-        for op in [each for each in nested_ops(module.operation) if each.name == "memref.dealloc"]:
+        for op in [each for each in nested_ops(module.operation) if each.name == DEALLOC]:
             memref = op.operands[0]
             start = create(
                 "memref.extract_aligned_pointer_as_index",
@@ -265,7 +266,7 @@ class ControlFlowLowering:
             for argument in old.arguments:
                 argument.replace_all_uses_with(_put_together(argument.type, rest, first))
         self._told = None
-        memory = [op for op in ops if op.name in ("memref.alloc", "memref.get_global")]
+        memory = [op for op in ops if op.name in BASES]
         for op in ops:
             with op.location:
                 if op.name == "func.return":
@@ -274,7 +275,7 @@ class ControlFlowLowering:
                 else:
                     self._lower(op)
         for op in memory:
-            if op.name == "memref.alloc":
+            if op.name == ALLOC:
                 _take(region, op)
             else:
                 self._place(self._globals.index(_global(op)), op)
@@ -601,7 +602,7 @@ def _base(value: ir.Value) -> ir.Value | None:
         value = op.operands[view_source(op.name, int(cast(Any, value).result_number)) or 0]
         op = defining_op(value)
     if op is not None:
-        return value if op.name in ("memref.alloc", "memref.get_global") else None
+        return value if op.name in BASES else None
     owner = cast(ir.Block, value.owner)
     return value if owner.owner.operation.name == "func.func" and owner == owner.region.blocks[0] else None
 

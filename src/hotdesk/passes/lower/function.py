@@ -32,6 +32,7 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.models.hotdesk import FOREIGN, foreign_operands
 from hotdesk.models.memref import VIEWS
+from hotdesk.models.new_memory import GLOBAL
 from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
 from hotdesk.passes.lower.control_flow import ControlFlowLowering
 from hotdesk.passes.lower.entry import NumberTable, entry_text
@@ -289,9 +290,9 @@ def _called(function: ir.Operation, module: ir.Module) -> tuple[ir.Operation, ..
 
 def _know_globals(function: ir.Operation, called: Sequence[ir.Operation]) -> None:
     """Has a function name all globals that those which it calls use, so that they have a place in its pointer table."""
-    known = {op.attributes["name"] for op in nested_ops(function) if op.name == "memref.get_global"}
+    known = {op.attributes["name"] for op in nested_ops(function) if op.name == GLOBAL}
     first = top_level_ops(function)[0]
-    for op in (op for each in called for op in nested_ops(each) if op.name == "memref.get_global"):
+    for op in (op for each in called for op in nested_ops(each) if op.name == GLOBAL):
         if op.attributes["name"] not in known:
             known.add(op.attributes["name"])
             create(op.name, [], [op.results[0].type], {"name": op.attributes["name"]}, before=first)

@@ -13,10 +13,9 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import element_of, layout_of, row_major, shape_of
 from hotdesk.ir.walking import defining_op
 from hotdesk.kernels.text import View
+from hotdesk.models.new_memory import BASES
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.size import Size
-
-_BASES = ("memref.alloc", "memref.get_global")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ class MemrefResolver:
     def _resolve(self, value: ir.Value) -> ResolvedMemref:
         view = self._views.view(value)
         base = defining_op(view.base)
-        if base is not None and base.name not in _BASES:
+        if base is not None and base.name not in BASES:
             raise LoweringError(
                 f"op `{base.name}` makes a memref that is not understood", where=python_line(base.location)
             )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.tensors.fills import fill_value
 from hotdesk.ir.building import empty_like
+from hotdesk.models.linalg import fill_value
 
 
 def initial(op: ir.Operation, neutral: float) -> tuple[bool, ir.Value]:

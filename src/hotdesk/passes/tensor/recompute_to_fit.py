@@ -31,12 +31,13 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.chains import cost_of, is_repeatable
-from hotdesk.analysis.order.schedules import Stretch, is_fence, read_all, read_stretch, used_in_other_blocks
+from hotdesk.analysis.order.schedules import Stretch, read_all, read_stretch, used_in_other_blocks
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, defining_op
+from hotdesk.models.purity import is_fence
 from hotdesk.passes.base import StraightPass
 from hotdesk.planning.scheduling.recomputation import Recomputed, RecomputeProblem, RecomputeStep, Remade, recompute
 
