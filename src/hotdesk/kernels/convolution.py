@@ -68,117 +68,145 @@ def most_weights(machine: Machine, image: str) -> int:
 
 
 def _alone(machine: Machine, image: str, element: str) -> str:
-    f = VectorBuilder(machine, element)
-    a, pointers = f.arguments(CONVOLUTION_ARGUMENTS, {"x": image, "w": image, "y": element})
-    tile, deepest = Tile.of(machine), depth(machine)
-    wide = tile.columns(machine, element)
-    panel = f.scratch(_PANELS * deepest * wide)
-    taps = f.mul(a["rows"], a["columns"])
-    # A block of taps in a row, of rows of taps, of channels: only the outermost that is more than one may be a part.
-    across = f.maximum(1, f.minimum(a["columns"], deepest))
-    down = f.select(f.equal(across, a["columns"]), f.minimum(a["rows"], f.floordiv(deepest, across)), 1)
-    down = f.maximum(1, down)
-    whole = f.both(f.equal(across, a["columns"]), f.equal(down, a["rows"]))
-    most = f.select(whole, f.floordiv(deepest, f.mul(across, down)), 1)
-    several = f.even(a["channels"], most)
-    at_once = f.mul(panels_at_once(f, f.mul(down, across), _PANELS), wide)
-    most_deep = f.mul(f.mul(several, down), across)
-    fitting = f.floordiv(most_weights(machine, image), most_deep)
-    height = f.even(a["filters"], f.mul(f.maximum(1, f.floordiv(fitting, tile.rows)), tile.rows))
-    weights, weight_step = pointers["w"], a["w_f"]
-    own = weights if image == element else f.scratch(tile.rows * (deepest + _PADDING))
-    if image != element:
-        weight_step = str(f.add(most_deep, _PADDING))
-        weights = f.take_scratch(CONVERTED, f.mul(f.mul(height, weight_step), machine.bytes_of(element)), own)
-        height = f.select(f.same_memory(weights, own), f.minimum(height, tile.rows), height)
+    return _ConvolutionLoops(machine, image, element).function()
 
-    def converted(filters: Index, deep: Index, w_at: Index) -> Index:
-        """Where a block of weights is that is read: where it lies, or converted."""
-        if image == element:
-            return w_at
-        values = [filters, deep, pointers["w"].pointer, w_at, a["w_f"], 1, weights.pointer, 0, weight_step]
-        f.call_local(convert_name(image, widen=True), list(zip(values, convert_kinds(image), strict=True)))
-        return 0
 
-    def sweep(depth: tuple[Index, Index], filters: Index, w_at: Index, y_at: Index, columns: Index, adds: str) -> None:
-        """A panel, given how deep it is and where it begins, for some filters."""
-        deep, first = depth
-        values: dict[str, Index] = {
-            "m": filters,
-            "k": deep,
-            "a_at": w_at,
-            "a_row": weight_step,
-            "b_at": first,
-            "b_row": wide,
-        }
-        values |= {"a": weights.pointer, "b": panel.pointer, "c": pointers["y"].pointer}
-        values |= {"c_at": y_at, "c_row": a["y_c"], "c_column": a["y_w"], "columns": columns, "add": adds}
-        each = kinds(SWEEP_ARGUMENTS, element)
-        f.call_local(
-            sweep_name(element), [(values[name], type_) for name, type_ in zip(SWEEP_ARGUMENTS, each, strict=True)]
+class _ConvolutionLoops:
+    """Writes the function of a convolution: how its sums, filters and pixels are cut into blocks, then the loops over these."""
+
+    def __init__(self, machine: Machine, image: str, element: str) -> None:
+        self.f, self.machine, self.image, self.element = VectorBuilder(machine, element), machine, image, element
+        f, tile, deepest = self.f, Tile.of(machine), depth(machine)
+        self.a, self.pointers = f.arguments(CONVOLUTION_ARGUMENTS, {"x": image, "w": image, "y": element})
+        self.wide = tile.columns(machine, element)
+        self.panel = f.scratch(_PANELS * deepest * self.wide)
+        self.taps = f.mul(self.a["rows"], self.a["columns"])
+        self.across, self.down, self.several = self._cut_sums(deepest)
+        self.at_once = f.mul(panels_at_once(f, f.mul(self.down, self.across), _PANELS), self.wide)
+        most_deep = f.mul(f.mul(self.several, self.down), self.across)
+        fitting = f.floordiv(most_weights(machine, image), most_deep)
+        self.height = f.even(self.a["filters"], f.mul(f.maximum(1, f.floordiv(fitting, tile.rows)), tile.rows))
+        self.weights, self.weight_step = self.pointers["w"], self.a["w_f"]
+        self._own = self.weights
+        if image != element:
+            self._take_memory(tile, deepest, most_deep)
+
+    def _cut_sums(self, deepest: int) -> tuple[Index, Index, Index]:
+        """How many columns and rows of taps and how many channels a block has: a few taps in a row, or whole rows of taps, or all
+        taps of several channels. Only the outermost of these that is more than one may be a part."""
+        f, a = self.f, self.a
+        across = f.maximum(1, f.minimum(a["columns"], deepest))
+        down = f.select(f.equal(across, a["columns"]), f.minimum(a["rows"], f.floordiv(deepest, across)), 1)
+        down = f.maximum(1, down)
+        whole = f.both(f.equal(across, a["columns"]), f.equal(down, a["rows"]))
+        most = f.select(whole, f.floordiv(deepest, f.mul(across, down)), 1)
+        return across, down, f.even(a["channels"], most)
+
+    def _take_memory(self, tile: Tile, deepest: int, most_deep: Index) -> None:
+        """Scratch memory for converted weights; where there is none, a block of filters is as small as the stack allows."""
+        f = self.f
+        self._own = f.scratch(tile.rows * (deepest + _PADDING))
+        self.weight_step = str(f.add(most_deep, _PADDING))
+        size = f.mul(f.mul(self.height, self.weight_step), self.machine.bytes_of(self.element))
+        self.weights = f.take_scratch(CONVERTED, size, self._own)
+        on_stack = f.same_memory(self.weights, self._own)
+        self.height = f.select(on_stack, f.minimum(self.height, tile.rows), self.height)
+
+    def function(self) -> str:
+        f, a = self.f, self.a
+        nothing = f.either(f.equal(a["filters"], 0), f.at_least(a["pixel"], a["stop"]))
+        ways = (
+            (nothing, lambda: None),
+            (f.equal(f.mul(a["channels"], self.taps), 0), lambda: f.branch(a["add"], lambda: None, self._clear)),
         )
+        f.first_of(ways, self._sum)
+        if self.image != self.element:
+            f.give_scratch(self.weights, self._own)
+        return f.function(convolution_name(self.image))
 
-    def block(x_at: Index, w_at: Index, y_at: Index, start: tuple[Index, Index, Index]) -> None:
-        """All pixels and filters of a group, for the channels and taps from `start` on."""
-        channel, row, column = start
-        channels = f.minimum(several, f.sub(a["channels"], channel))
-        rows = f.minimum(down, f.sub(a["rows"], row))
-        columns = f.minimum(across, f.sub(a["columns"], column))
-        begun = f.either(f.at_least(channel, 1), f.either(f.at_least(row, 1), f.at_least(column, 1)))
-        adds = str(f.either(a["add"], begun))
-        deep = f.mul(f.mul(channels, rows), columns)
-        w_here = f.add(w_at, f.mul(channel, taps), f.mul(row, a["columns"]), column)
-        values: dict[str, Index] = {**a, "channels": channels, "rows": rows, "columns": columns}
-        values["x_at"] = f.add(x_at, f.mul(channel, a["x_c"]))
-        values["top"] = f.add(a["top"], f.mul(row, a["dh"]))
-        values["left"] = f.add(a["left"], f.mul(column, a["dw"]))
-        with f.steps(0, a["filters"], height) as filter_:
-            filters = f.minimum(height, f.sub(a["filters"], filter_))
-            w_block = converted(filters, deep, f.add(w_here, f.mul(filter_, a["w_f"])))
-            with f.steps(a["pixel"], a["stop"], at_once) as pixel:
-                pixels = f.minimum(at_once, f.sub(a["stop"], pixel))
-                here = {**values, "pixel": pixel, "pixels": pixels}
-                here |= {"x": pointers["x"].pointer, "panel": panel.pointer}
-                types = {"x": f"memref<{image}>", "panel": f"memref<{element}>"}
-                f.call_local(unfold_name(image), [(here[n], types.get(n, "index")) for n in UNFOLD_ARGUMENTS])
-                y_block = f.add(y_at, f.mul(filter_, a["y_c"]), f.mul(pixel, a["y_w"]))
-                with f.loop(0, pixels, wide) as done:
-                    first = f.mul(done, deep)  # a panel has as many elements for each of its pixels
-                    y_panel = f.add(y_block, f.mul(done, a["y_w"]))
-                    sweep((deep, first), filters, w_block, y_panel, f.minimum(wide, f.sub(pixels, done)), adds)
+    def _sum(self) -> None:
+        f, a = self.f, self.a
+        with f.loop(a["first"], a["last"]) as item:
+            x_at, w_at, y_at = self._begins(item)
+            with (
+                f.steps(0, a["channels"], self.several) as channel,
+                f.steps(0, a["rows"], self.down) as row,
+                f.steps(0, a["columns"], self.across) as column,
+            ):
+                self._block(x_at, w_at, y_at, (channel, row, column))
 
-    def part(item: Index) -> tuple[Index, Index, Index]:
+    def _clear(self) -> None:
+        f, a = self.f, self.a
+        zero = f.constant("0.0", self.element)
+        with f.loop(a["first"], a["last"]) as item:
+            _, _, y_at = self._begins(item)
+            with f.loop(0, a["filters"]) as filter_, f.loop(a["pixel"], a["stop"]) as pixel:
+                at = f.add(y_at, f.mul(filter_, a["y_c"]), f.mul(pixel, a["y_w"]))
+                f.store(zero, self.pointers["y"], at)
+
+    def _begins(self, item: Index) -> tuple[Index, Index, Index]:
         """Where x, w and y of a group of an image begin."""
+        f, a = self.f, self.a
         image = f.floordiv(item, a["groups"])
         group = f.sub(item, f.mul(image, a["groups"]))
         filter_ = f.mul(group, a["group_filters"])
         x_at = f.add(f.mul(image, a["x_n"]), f.mul(f.mul(group, a["channels"]), a["x_c"]))
         return x_at, f.mul(filter_, a["w_f"]), f.add(f.mul(image, a["y_n"]), f.mul(filter_, a["y_c"]))
 
-    def sums() -> None:
-        with f.loop(a["first"], a["last"]) as item:
-            x_at, w_at, y_at = part(item)
-            with (
-                f.steps(0, a["channels"], several) as channel,
-                f.steps(0, a["rows"], down) as row,
-                f.steps(0, a["columns"], across) as column,
-            ):
-                block(x_at, w_at, y_at, (channel, row, column))
+    def _block(self, x_at: Index, w_at: Index, y_at: Index, start: tuple[Index, Index, Index]) -> None:
+        """All pixels and filters of a group, for the channels and taps from `start` on."""
+        f, a = self.f, self.a
+        channel, row, column = start
+        channels = f.minimum(self.several, f.sub(a["channels"], channel))
+        rows = f.minimum(self.down, f.sub(a["rows"], row))
+        columns = f.minimum(self.across, f.sub(a["columns"], column))
+        begun = f.either(f.at_least(channel, 1), f.either(f.at_least(row, 1), f.at_least(column, 1)))
+        adds = str(f.either(a["add"], begun))
+        deep = f.mul(f.mul(channels, rows), columns)
+        w_here = f.add(w_at, f.mul(channel, self.taps), f.mul(row, a["columns"]), column)
+        window: dict[str, Index] = {**a, "channels": channels, "rows": rows, "columns": columns}
+        window["x_at"] = f.add(x_at, f.mul(channel, a["x_c"]))
+        window["top"] = f.add(a["top"], f.mul(row, a["dh"]))
+        window["left"] = f.add(a["left"], f.mul(column, a["dw"]))
+        with f.steps(0, a["filters"], self.height) as filter_:
+            filters = f.minimum(self.height, f.sub(a["filters"], filter_))
+            w_block = self._converted(filters, deep, f.add(w_here, f.mul(filter_, a["w_f"])))
+            with f.steps(a["pixel"], a["stop"], self.at_once) as pixel:
+                pixels = f.minimum(self.at_once, f.sub(a["stop"], pixel))
+                self._pack(window, pixel, pixels)
+                y_block = f.add(y_at, f.mul(filter_, a["y_c"]), f.mul(pixel, a["y_w"]))
+                with f.loop(0, pixels, self.wide) as done:
+                    first = f.mul(done, deep)  # a panel has as many elements for each of its pixels
+                    y_panel = f.add(y_block, f.mul(done, a["y_w"]))
+                    width = f.minimum(self.wide, f.sub(pixels, done))
+                    self._sweep((deep, first), filters, w_block, y_panel, width, adds)
 
-    def clear() -> None:
-        zero = f.constant("0.0", element)
-        with f.loop(a["first"], a["last"]) as item:
-            _, _, y_at = part(item)
-            with f.loop(0, a["filters"]) as filter_, f.loop(a["pixel"], a["stop"]) as pixel:
-                at = f.add(y_at, f.mul(filter_, a["y_c"]), f.mul(pixel, a["y_w"]))
-                f.store(zero, pointers["y"], at)
+    def _converted(self, filters: Index, deep: Index, w_at: Index) -> Index:
+        """Where a block of weights is that is read: where it lies, or converted."""
+        if self.image == self.element:
+            return w_at
+        given = self.pointers["w"].pointer, w_at, self.a["w_f"], 1
+        values = [filters, deep, *given, self.weights.pointer, 0, self.weight_step]
+        name, types = convert_name(self.image, widen=True), convert_kinds(self.image)
+        self.f.call_local(name, list(zip(values, types, strict=True)))
+        return 0
 
-    nothing = f.either(f.equal(a["filters"], 0), f.at_least(a["pixel"], a["stop"]))
-    ways = (
-        (nothing, lambda: None),
-        (f.equal(f.mul(a["channels"], taps), 0), lambda: f.branch(a["add"], lambda: None, clear)),
-    )
-    f.first_of(ways, sums)
-    if image != element:
-        f.give_scratch(weights, own)
-    return f.function(convolution_name(image))
+    def _pack(self, window: dict[str, Index], pixel: Index, pixels: Index) -> None:
+        """Packs the panels of some pixels under a window."""
+        here = {**window, "pixel": pixel, "pixels": pixels}
+        here |= {"x": self.pointers["x"].pointer, "panel": self.panel.pointer}
+        types = {"x": f"memref<{self.image}>", "panel": f"memref<{self.element}>"}
+        self.f.call_local(unfold_name(self.image), [(here[n], types.get(n, "index")) for n in UNFOLD_ARGUMENTS])
+
+    def _sweep(
+        self, depth: tuple[Index, Index], filters: Index, w_at: Index, y_at: Index, columns: Index, adds: str
+    ) -> None:
+        """A panel, given how deep it is and where it begins, for some filters."""
+        deep, first = depth
+        values: dict[str, Index] = {"m": filters, "k": deep, "a_at": w_at, "a_row": self.weight_step}
+        values |= {"b_at": first, "b_row": self.wide}
+        values |= {"a": self.weights.pointer, "b": self.panel.pointer, "c": self.pointers["y"].pointer}
+        values |= {"c_at": y_at, "c_row": self.a["y_c"], "c_column": self.a["y_w"], "columns": columns, "add": adds}
+        types = kinds(SWEEP_ARGUMENTS, self.element)
+        passed = [(values[name], type_) for name, type_ in zip(SWEEP_ARGUMENTS, types, strict=True)]
+        self.f.call_local(sweep_name(self.element), passed)

@@ -117,43 +117,39 @@ def _strips(machine: Machine, image: str, element: str, stride: int, vectors: in
 
     All strips are packed channel by channel: planes whose rows fall on the same places of a cache take them from one another.
     """
-    f = VectorBuilder(machine, element)
-    a = _Arguments(f, image)
-    x, panel = a.pointers["x"], a.pointers["panel"]
-    width, lanes = vectors * f.lanes, f.lanes
-    most = MOST_RUNS * vectors * MOST_TAPS  # runs of strips, times taps
-    masks = f.scratch(stride * most * lanes, "i8")
-    places = f.scratch(most, "index")
-    kinds = f.scratch(vectors * MOST_TAPS, "index")
-    taps = f.mul(a["rows"], a["columns"])
-    strips = f.mul(f.ceildiv(a["pixels"], width), vectors)
-    deep = f.mul(f.mul(a["channels"], taps), width)
+    return _Strips(machine, image, element, stride, vectors).function()
 
-    def mask_bounds(at: Index, low: Index, high: Index) -> None:
-        """The masks of elements from `low` up to `high`, as far as those are in the vectors."""
-        for half in range(stride):
-            bounds = [f.minimum(f.maximum(f.sub(each, half * lanes), 0), lanes) for each in (low, high)]
-            f.store_lanes(bounds[0], bounds[1], masks, f.mul(f.add(f.mul(at, stride), half), lanes))
 
-    def prepare(run: Index, lanes_of: tuple[Index, Index], column: Index, row: Index, *, masked: bool) -> None:
-        """Where the pixels of one row of the output read under each tap, and the masks of those that read inside the image.
+class _Strips:
+    """Writes the function that packs by vectors: what each strip reads under each tap, then the strips, channel by channel.
 
-        Pixels are the lanes from the first up to the second of `lanes_of`; `column` and `row` are those of lane 0.
-        """
-        left, top = f.add(f.mul(column, stride), a["left"]), f.add(f.mul(row, a["sh"]), a["top"])
-        begin, stop = (f.mul(bound, stride) for bound in lanes_of)
-        with f.loop(0, a["rows"]) as row_tap:
-            line = f.add(top, f.mul(row_tap, a["dh"]))
-            inside = f.both(f.at_least(line, 0), f.at_least(f.sub(a["height"], 1), line))
-            with f.loop(0, a["columns"]) as tap:
-                first = f.add(left, f.mul(tap, a["dw"]))
-                at = f.add(f.mul(run, taps), f.mul(row_tap, a["columns"]), tap)
-                f.store(f.index(f.add(f.mul(line, a["x_h"]), first)), places, at)
-                if masked:
-                    low = f.select(inside, f.maximum(begin, f.sub(0, first)), stop)
-                    mask_bounds(at, low, f.minimum(stop, f.sub(a["length"], first)))
+    Of strips it keeps the kind (`_WHOLE`, or how many runs), of runs and taps the place in a channel and masks.
+    """
 
-    with f.loop(0, strips) as strip:
+    def __init__(self, machine: Machine, image: str, element: str, stride: int, vectors: int) -> None:
+        self.image, self.stride, self.vectors = image, stride, vectors
+        self.f = f = VectorBuilder(machine, element)
+        self.a = a = _Arguments(f, image)
+        self.width = vectors * f.lanes
+        most = MOST_RUNS * vectors * MOST_TAPS  # runs of strips, times taps
+        self.masks = f.scratch(stride * most * f.lanes, "i8")
+        self.places = f.scratch(most, "index")
+        self.kinds = f.scratch(vectors * MOST_TAPS, "index")
+        self.taps = f.mul(a["rows"], a["columns"])
+        self.strips = f.mul(f.ceildiv(a["pixels"], self.width), vectors)
+        self.deep = f.mul(f.mul(a["channels"], self.taps), self.width)
+
+    def function(self) -> str:
+        f = self.f
+        with f.loop(0, self.strips) as strip:
+            self._prepare(strip)
+        with f.loop(0, self.a["channels"]) as channel, f.loop(0, self.strips) as strip:
+            self._pack(channel, strip)
+        return f.function(_strips_name(self.image, self.stride))
+
+    def _prepare(self, strip: Index) -> None:
+        """The kind of a strip, and what its runs read."""
+        f, a, stride, lanes = self.f, self.a, self.stride, self.f.lanes
         before = f.mul(strip, lanes)
         count = f.maximum(0, f.minimum(lanes, f.sub(a["pixels"], before)))
         first = f.add(a["pixel"], before)
@@ -168,43 +164,72 @@ def _strips(machine: Machine, image: str, element: str, stride: int, vectors: in
         whole = f.both(whole, f.equal(count, lanes))
         runs = f.maximum(1, f.ceildiv(f.add(column, count), a["width"]))
         first_run = f.mul(strip, MOST_RUNS)
-        f.store(f.index(f.select(whole, _WHOLE, runs)), kinds, strip)
+        f.store(f.index(f.select(whole, _WHOLE, runs)), self.kinds, strip)
 
-        def masked(first_run: Index = first_run, column: Index = column, row: Index = row) -> None:
+        def masked() -> None:
             with f.loop(0, runs) as run:
                 before = f.sub(f.mul(run, a["width"]), column)  # the lane of its row's first pixel
                 lanes_of = f.maximum(0, before), f.minimum(count, f.add(before, a["width"]))
-                prepare(f.add(first_run, run), lanes_of, f.sub(0, before), f.add(row, run), masked=True)
+                self._prepare_run(f.add(first_run, run), lanes_of, f.sub(0, before), f.add(row, run), masked=True)
 
-        def unmasked(first_run: Index = first_run, column: Index = column, row: Index = row) -> None:
-            prepare(first_run, (0, lanes), column, row, masked=False)
+        def unmasked() -> None:
+            self._prepare_run(first_run, (0, lanes), column, row, masked=False)
 
         f.branch(whole, unmasked, masked)
 
-    with f.loop(0, a["channels"]) as channel, f.loop(0, strips) as strip:
-        plane = f.add(a["x_at"], f.mul(channel, a["x_c"]))
-        number = f.floordiv(strip, vectors)
-        in_panel = f.mul(f.sub(strip, f.mul(number, vectors)), lanes)
-        target = f.add(f.mul(number, deep), in_panel, f.mul(channel, f.mul(taps, width)))
+    def _prepare_run(
+        self, run: Index, lanes_of: tuple[Index, Index], column: Index, row: Index, *, masked: bool
+    ) -> None:
+        """Where the pixels of one row of the output read under each tap, and the masks of those that read inside the image.
 
-        def copied(kind: int, strip: Index = strip, plane: Index = plane, target: Index = target) -> None:
-            with f.loop(0, taps) as tap:
-                halves = [f.zeros()] * stride
+        Pixels are the lanes from the first up to the second of `lanes_of`; `column` and `row` are those of lane 0.
+        """
+        f, a = self.f, self.a
+        left, top = f.add(f.mul(column, self.stride), a["left"]), f.add(f.mul(row, a["sh"]), a["top"])
+        begin, stop = (f.mul(bound, self.stride) for bound in lanes_of)
+        with f.loop(0, a["rows"]) as row_tap:
+            line = f.add(top, f.mul(row_tap, a["dh"]))
+            inside = f.both(f.at_least(line, 0), f.at_least(f.sub(a["height"], 1), line))
+            with f.loop(0, a["columns"]) as tap:
+                first = f.add(left, f.mul(tap, a["dw"]))
+                at = f.add(f.mul(run, self.taps), f.mul(row_tap, a["columns"]), tap)
+                f.store(f.index(f.add(f.mul(line, a["x_h"]), first)), self.places, at)
+                if masked:
+                    low = f.select(inside, f.maximum(begin, f.sub(0, first)), stop)
+                    self._store_masks(at, low, f.minimum(stop, f.sub(a["length"], first)))
+
+    def _store_masks(self, at: Index, low: Index, high: Index) -> None:
+        """The masks of elements from `low` up to `high`, as far as those are in the vectors."""
+        f, lanes = self.f, self.f.lanes
+        for half in range(self.stride):
+            bounds = [f.minimum(f.maximum(f.sub(each, half * lanes), 0), lanes) for each in (low, high)]
+            f.store_lanes(bounds[0], bounds[1], self.masks, f.mul(f.add(f.mul(at, self.stride), half), lanes))
+
+    def _pack(self, channel: Index, strip: Index) -> None:
+        """Reads a strip of a channel, as its kind says."""
+        f, a, x, panel = self.f, self.a, self.a.pointers["x"], self.a.pointers["panel"]
+        plane = f.add(a["x_at"], f.mul(channel, a["x_c"]))
+        number = f.floordiv(strip, self.vectors)
+        in_panel = f.mul(f.sub(strip, f.mul(number, self.vectors)), f.lanes)
+        target = f.add(f.mul(number, self.deep), in_panel, f.mul(channel, f.mul(self.taps, self.width)))
+
+        def copied(kind: int) -> None:
+            with f.loop(0, self.taps) as tap:
+                halves = [f.zeros()] * self.stride
                 for run in range(1 if kind == _WHOLE else kind):
-                    at = f.add(f.mul(f.add(f.mul(strip, MOST_RUNS), run), taps), tap)
-                    begin = f.add(plane, f.load(places, at))
-                    for half in range(stride):
-                        here = f.add(begin, half * lanes)
+                    at = f.add(f.mul(f.add(f.mul(strip, MOST_RUNS), run), self.taps), tap)
+                    begin = f.add(plane, f.load(self.places, at))
+                    for half in range(self.stride):
+                        here = f.add(begin, half * f.lanes)
                         if kind == _WHOLE:
                             halves[half] = f.load_wide(x, here)
                         else:
-                            mask = f.mul(f.add(f.mul(at, stride), half), lanes)
-                            halves[half] = f.load_lanes(x, here, masks, mask, halves[half])
-                value = halves[0] if stride == 1 else f.every_other(*halves)
-                f.store_vector(value, panel, f.add(target, f.mul(tap, width)))
+                            mask = f.mul(f.add(f.mul(at, self.stride), half), f.lanes)
+                            halves[half] = f.load_lanes(x, here, self.masks, mask, halves[half])
+                value = halves[0] if self.stride == 1 else f.every_other(*halves)
+                f.store_vector(value, panel, f.add(target, f.mul(tap, self.width)))
 
-        f.switch(f.load(kinds, strip), range(_WHOLE, MOST_RUNS + 1), copied)
-    return f.function(_strips_name(image, stride))
+        f.switch(f.load(self.kinds, strip), range(_WHOLE, MOST_RUNS + 1), copied)
 
 
 def _elements(f: VectorBuilder, a: _Arguments, width: int, part: tuple[Index, Index, Index]) -> None:

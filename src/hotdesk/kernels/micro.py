@@ -96,106 +96,164 @@ def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> st
 
     b is read over the whole width, whatever `columns` says.
     """
-    f = VectorBuilder(machine, element)
-    k = f.number("k")
-    a, a_at, a_row, a_column = f.pointer("a"), f.number("a_at"), f.number("a_row"), f.number("a_column")
-    b, b_at, b_row = f.pointer("b"), f.number("b_at"), f.number("b_row")
-    c, c_at, c_row, c_column = f.pointer("c"), f.number("c_at"), f.number("c_row"), f.number("c_column")
-    columns, add = f.number("columns"), f.flag("add")
-    ahead, ahead_step, ahead_row = (f.integer(f.number(name)) for name in ("ahead", "ahead_step", "ahead_row"))
-    width, count, size = vectors * f.lanes, rows * vectors, machine.bytes_of(element)
-    together = f.equal(c_column, 1)
+    return _TileLoops(machine, element, rows, vectors).function()
 
-    def lines_of_rows() -> None:  # of c, which is wanted when all is summed; a row touches two lines at most
-        with f.loop(0, rows) as i:
-            row = f.add(c_at, f.mul(i, c_row))
-            for j in (0, width - 1):
-                f.prefetch(c, f.add(row, j), write=True)
 
-    def lines_of_columns() -> None:
-        with f.loop(0, columns) as j:
-            f.prefetch(c, f.add(c_at, f.mul(rows - 1, c_row), f.mul(j, c_column)), write=True)
+class _TileLoops:
+    """Writes the function of a tile: c is asked for, columns of a times rows of b are summed in registers, the sums are stored.
 
-    f.branch(together, lines_of_rows, lines_of_columns)
-    apart, onward = (f.hidden(f.integer(f.mul(stride, size))) for stride in (a_row, a_column))
-    starts = [f.hidden(f.address(a, f.add(a_at, f.mul(i, a_row)), size)) for i in range(0, rows, _ROWS_BY_ADDRESS)]
+    What the loops carry are the sums, addresses in a, and what will be wanted.
+    """
 
-    def products(sums: Sequence[str], addresses: Sequence[str], begun: int, line: Index) -> list[str]:
-        """The sums with a column of a, whose rows have it some bytes behind the addresses, and a row of b at an offset."""
-        row = [f.load_vector(b, f.add(line, j * f.lanes)) for j in range(vectors)]
-        result: list[str] = []
-        for i in range(rows):
-            address = addresses[i // _ROWS_BY_ADDRESS]
-            for _ in range(i % _ROWS_BY_ADDRESS):
-                address = f.add_addresses(address, apart)
-            value = f.broadcast(f.load_at(f.moved_address(address, begun)))
-            result += [f.multiply_add(value, row[j], sums[i * vectors + j]) for j in range(vectors)]
-        return result
+    def __init__(self, machine: Machine, element: str, rows: int, vectors: int) -> None:
+        self.machine, self.element, self.rows, self.vectors = machine, element, rows, vectors
+        self.f = f = VectorBuilder(machine, element)
+        self.k = f.number("k")
+        self.a, self.a_at, self.a_row, self.a_column = (
+            f.pointer("a"),
+            f.number("a_at"),
+            f.number("a_row"),
+            f.number("a_column"),
+        )
+        self.b, self.b_at, self.b_row = f.pointer("b"), f.number("b_at"), f.number("b_row")
+        self.c, self.c_at, self.c_row, self.c_column = (
+            f.pointer("c"),
+            f.number("c_at"),
+            f.number("c_row"),
+            f.number("c_column"),
+        )
+        self.columns, self.add = f.number("columns"), f.flag("add")
+        names = ("ahead", "ahead_step", "ahead_row")
+        self.ahead, self.ahead_step, self.ahead_row = (f.integer(f.number(name)) for name in names)
+        self.width, self.count, self.size = vectors * f.lanes, rows * vectors, machine.bytes_of(element)
+        self.together = f.equal(self.c_column, 1)
+        self.group = group_length(machine, element)
 
-    group = group_length(machine, element)
-    whole = f.select(f.equal(a_column, 1), f.sub(k, f.mod(k, group)), 0)
-    requests, at_once = max(rows, group), min(group, _WRITTEN_OUT)
+    def function(self) -> str:
+        f = self.f
+        f.branch(self.together, self._ask_for_rows, self._ask_for_columns)
+        self.row_apart, self.onward = (
+            f.hidden(f.integer(f.mul(stride, self.size))) for stride in (self.a_row, self.a_column)
+        )
+        starts = [
+            f.hidden(f.address(self.a, f.add(self.a_at, f.mul(i, self.a_row)), self.size))
+            for i in range(0, self.rows, _ROWS_BY_ADDRESS)
+        ]
+        count, k, group = self.count, self.k, self.group
+        whole = f.select(f.equal(self.a_column, 1), f.sub(k, f.mod(k, group)), 0)
+        found = f.carry(0, whole, group, [f.zeros()] * count, self._sum_together, [*starts, self.ahead])
+        sums = f.carry(whole, k, group, found[:count], self._sum_apart, found[count:])[:count]
+        self._store(sums)
+        return f.function(tile_name(self.element, self.rows, self.vectors))
 
-    def asked(address: str, number: int) -> str:
+    def _ask_for_rows(self) -> None:
+        """Of c, which is wanted when all is summed; a row touches two lines at most."""
+        f = self.f
+        with f.loop(0, self.rows) as i:
+            row = f.add(self.c_at, f.mul(i, self.c_row))
+            for j in (0, self.width - 1):
+                f.prefetch(self.c, f.add(row, j), write=True)
+
+    def _ask_for_columns(self) -> None:
+        f = self.f
+        with f.loop(0, self.columns) as j:
+            place = f.add(self.c_at, f.mul(self.rows - 1, self.c_row), f.mul(j, self.c_column))
+            f.prefetch(self.c, place, write=True)
+
+    def _ask_ahead(self, address: str, number: int) -> str:
         """Asks for some of what will be wanted, and says where the next is."""
         for _ in range(number):
-            f.prefetch_far(address)
-            address = f.add_addresses(address, ahead_row)
+            self.f.prefetch_far(address)
+            address = self.f.add_addresses(address, self.ahead_row)
         return address
 
-    def together_steps(first: Index, values: list[str]) -> list[str]:
-        """Those of a group of columns of a that lie together, some at a time written out."""
+    def _sum_together(self, first: Index, values: list[str]) -> list[str]:
+        """A group of columns of a that lie together, some at a time written out."""
+        f, count, group = self.f, self.count, self.group
+        requests, at_once = max(self.rows, group), min(group, _WRITTEN_OUT)
 
         def written_out(q: Index, values: list[str]) -> list[str]:
             sums, wanted = values[:count], values[-1]
             addresses = [f.hidden(each) for each in values[count:-1]]
-            line = f.add(b_at, f.mul(f.add(first, q), b_row))
+            line = f.add(self.b_at, f.mul(f.add(first, q), self.b_row))
             for p in range(at_once):
-                wanted = asked(wanted, (p + 1) * requests // group - p * requests // group)
-                sums = products(sums, addresses, p * size, line)
-                line = f.hidden_index(f.add(line, b_row))
-            return [*sums, *(f.moved_address(each, at_once * size) for each in addresses), wanted]
+                wanted = self._ask_ahead(wanted, (p + 1) * requests // group - p * requests // group)
+                sums = self._products(sums, addresses, p * self.size, line)
+                line = f.hidden_index(f.add(line, self.b_row))
+            return [*sums, *(f.moved_address(each, at_once * self.size) for each in addresses), wanted]
 
         inner = f.carry(0, group, at_once, values[:count], written_out, values[count:])
-        return [*inner[:-1], f.add_addresses(values[-1], ahead_step)]
+        return [*inner[:-1], f.add_addresses(values[-1], self.ahead_step)]
 
-    def other_steps(first: Index, values: list[str]) -> list[str]:
-        """Those of a group of columns of a, or of what is left of one, however far apart they are."""
+    def _sum_apart(self, first: Index, values: list[str]) -> list[str]:
+        """A group of columns of a, or what is left of one, however far apart they are."""
+        f, count, group = self.f, self.count, self.group
+        requests = max(self.rows, group)
 
         def step(q: Index, values: list[str]) -> list[str]:
             sums, addresses = values[:count], values[count:-1]
-            wanted = asked(values[-1], -(-requests // group))
-            sums = products(sums, addresses, 0, f.add(b_at, f.mul(f.add(first, q), b_row)))
-            return [*sums, *(f.add_addresses(address, onward) for address in addresses), wanted]
+            wanted = self._ask_ahead(values[-1], -(-requests // group))
+            sums = self._products(sums, addresses, 0, f.add(self.b_at, f.mul(f.add(first, q), self.b_row)))
+            return [*sums, *(f.add_addresses(address, self.onward) for address in addresses), wanted]
 
-        left = f.minimum(group, f.sub(k, first))
+        left = f.minimum(group, f.sub(self.k, first))
         inner = f.carry(0, left, 1, values[:count], step, values[count:])
-        return [*inner[:-1], f.add_addresses(values[-1], ahead_step)]
+        return [*inner[:-1], f.add_addresses(values[-1], self.ahead_step)]
 
-    found = f.carry(0, whole, group, [f.zeros()] * count, together_steps, [*starts, ahead])
-    sums = f.carry(whole, k, group, found[:count], other_steps, found[count:])[:count]
-    place = Place(c, c_at, c_row)
+    def _products(self, sums: Sequence[str], addresses: Sequence[str], begun: int, line: Index) -> list[str]:
+        """The sums with a column of a, whose rows have it some bytes behind the addresses, and a row of b at an offset."""
+        f = self.f
+        row = [f.load_vector(self.b, f.add(line, j * f.lanes)) for j in range(self.vectors)]
+        result: list[str] = []
+        for i in range(self.rows):
+            address = addresses[i // _ROWS_BY_ADDRESS]
+            for _ in range(i % _ROWS_BY_ADDRESS):
+                address = f.add_addresses(address, self.row_apart)
+            value = f.broadcast(f.load_at(f.moved_address(address, begun)))
+            result += [f.multiply_add(value, row[j], sums[i * self.vectors + j]) for j in range(self.vectors)]
+        return result
 
-    def under_masks() -> None:
-        _store_under_masks(f, sums, vectors, place, columns, add)
+    def _store(self, sums: list[str]) -> None:
+        f, vectors, columns, add = self.f, self.vectors, self.columns, self.add
+        place = Place(self.c, self.c_at, self.c_row)
 
-    def part() -> None:
-        f.branch(together, under_masks, one_by_one) if machine.masks else one_by_one()
+        def under_masks() -> None:
+            _store_under_masks(f, sums, vectors, place, columns, add)
 
-    def one_by_one() -> None:
-        scratch = f.scratch(-(-rows // f.lanes) * f.lanes * width)  # whole squares, as they are transposed
+        def one_by_one() -> None:
+            self._scatter(sums)
+
+        def part() -> None:
+            f.branch(self.together, under_masks, one_by_one) if self.machine.masks else one_by_one()
+
+        if self.machine.cheap_masks:
+            part()
+        else:
+            whole = f.both(self.together, f.equal(columns, self.width))
+            f.branch(whole, lambda: _store_rows(f, sums, vectors, place, add), part)
+
+    def _scatter(self, sums: list[str]) -> None:
+        """Stores the sums in scratch memory, and calls what stores them from there with any strides."""
+        f, lanes = self.f, self.f.lanes
+        scratch = f.scratch(-(-self.rows // lanes) * lanes * self.width)  # whole squares, as they are transposed
         for i, value in enumerate(sums):
-            f.store_vector(value, scratch, i * f.lanes)
-        given: dict[str, Index] = {"rows": rows, "width": width, "columns": columns, "tile": scratch.pointer}
-        given |= {"c": c.pointer, "c_at": c_at, "c_row": c_row, "c_column": c_column, "add": add}
-        types = {"tile": f"memref<{element}>", "c": f"memref<{element}>", "add": "i1"}
-        f.call_local(scatter_name(element), [(given[name], types.get(name, "index")) for name in SCATTER_ARGUMENTS])
-
-    if machine.cheap_masks:
-        part()
-    else:
-        f.branch(f.both(together, f.equal(columns, width)), lambda: _store_rows(f, sums, vectors, place, add), part)
-    return f.function(tile_name(element, rows, vectors))
+            f.store_vector(value, scratch, i * lanes)
+        given: dict[str, Index] = {
+            "rows": self.rows,
+            "width": self.width,
+            "columns": self.columns,
+            "tile": scratch.pointer,
+        }
+        given |= {
+            "c": self.c.pointer,
+            "c_at": self.c_at,
+            "c_row": self.c_row,
+            "c_column": self.c_column,
+            "add": self.add,
+        }
+        types = {"tile": f"memref<{self.element}>", "c": f"memref<{self.element}>", "add": "i1"}
+        passed = [(given[name], types.get(name, "index")) for name in SCATTER_ARGUMENTS]
+        f.call_local(scatter_name(self.element), passed)
 
 
 SCATTER_ARGUMENTS = ("rows", "width", "columns", "tile", "c", "c_at", "c_row", "c_column", "add")

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from hotdesk.errors import OptionError
 from hotdesk.passes.lower.function import LoweredFunction
@@ -51,6 +51,46 @@ def worst_case(
     """
     corner = {name: high for name, (_, high) in ranges.items()}
     sizes = tuple(Evaluator([buffer.bytes for buffer in lowered.buffers]).at(corner))
+    _check_all_memory(sizes, corner)
+    plan, most = planner.solve(sizes), _GreatestSizes(lowered, ranges, sizes)
+    given, results, donated = tuple(inputs), own_results(lowered), lowered.donated
+    held = tuple(i for i, use in enumerate(lowered.buffers) if use.kind == "alloc" and use.lower < use.upper)
+    lends = any(place in lowered.windows for place in donated)
+    outputs = most.of(results)
+    arena = planner.most(ranges) if planner.depends_on_sizes else plan.arena
+    if arena is None:
+        arena = most.of(held, ALIGNMENT)
+    memory = Memory(
+        arena=arena,
+        peak=arena + outputs,
+        lower_bound=arena,
+        no_reuse=most.of(held, ALIGNMENT) + outputs,
+        weights=weights,
+        prepared=prepared,
+        inputs=most.of(given),
+        outputs=outputs,
+        allocations=len(plan.placements),
+        donated=most.of(donated),
+        lent=most.of(held) if lends else 0,
+        certificate=certified(lowered, sizes, plan.bound) if is_allowed and plan.bound.bytes == arena else None,
+    )
+    reached = {
+        "inputs": most.are_reached(given),
+        "outputs": most.are_reached(results),
+        "donated": most.are_reached(donated),
+        "arena": plan.arena == arena,
+        "lower_bound": plan.bound.bytes == arena,
+        "no_reuse": most.are_reached((*held, *results)),
+        "peak": plan.arena == arena and most.are_reached(results),
+    }
+    exact = {"weights", "prepared", "allocations", "state"}
+    exact.update(name for name, is_reached in reached.items() if is_allowed and is_reached)
+    exact.update(name for name, is_there in (("lent", lends), ("grown", lowered.takes_region)) if not is_there)
+    return WorstCase(memory, tuple(ranges.items()), frozenset(exact))
+
+
+def _check_all_memory(sizes: Sequence[int], corner: Mapping[str, int]) -> None:
+    """Raises OptionError for sizes that are together beyond all memory."""
     if sum(sizes) >= MOST_BYTES:
         raise OptionError(
             f"the sizes at {', '.join(f'{name} = {high}' for name, high in corner.items())}",
@@ -58,59 +98,30 @@ def worst_case(
             got=str(sum(sizes)),
             hint='Ask about a smaller range, as in `program.memory({"batch": (1, 64)})`.',
         )
-    plan = planner.solve(sizes)
-    prover = SizeProver(ranges)
 
-    def most(place: int, rounded: int = 1) -> int:
-        size = lowered.buffers[place].bytes
-        high = sizes[place] if prover.never_falls(size) else prover.greatest(size)
+
+class _GreatestSizes:
+    """The greatest sizes of buffers, by place in the pointer table; `at_corner` are those at the upper ends of all ranges."""
+
+    def __init__(self, lowered: LoweredFunction, ranges: Limits, at_corner: Sequence[int]) -> None:
+        self._buffers, self._prover, self._at_corner = lowered.buffers, SizeProver(ranges), at_corner
+
+    def of(self, places: Iterable[int], rounded: int = 1) -> int:
+        """The bytes of some buffers together, each rounded up to a multiple.
+
+        Raises:
+            OptionError: a size has no limit that is known.
+        """
+        return sum(-(-self._greatest(place) // rounded) * rounded for place in places)
+
+    def are_reached(self, places: Iterable[int]) -> bool:
+        """Whether some buffers have their greatest sizes at the upper ends of all ranges."""
+        return all(self._prover.never_falls(self._buffers[place].bytes) for place in places)
+
+    def _greatest(self, place: int) -> int:
+        size = self._buffers[place].bytes
+        high = self._at_corner[place] if self._prover.never_falls(size) else self._prover.greatest(size)
         if high is None:
-            raise OptionError(
-                f"the size {spelled(size)}",
-                expected="one with a known limit",
-                got="none is known",
-            )
-        return -(-high // rounded) * rounded
-
-    def rise(places: Iterable[int]) -> bool:
-        return all(prover.never_falls(lowered.buffers[place].bytes) for place in places)
-
-    given, results = tuple(inputs), own_results(lowered)
-    held = tuple(i for i, use in enumerate(lowered.buffers) if use.kind == "alloc" and use.lower < use.upper)
-    donated = lowered.donated
-    lends = any(place in lowered.windows for place in donated)
-    outputs = sum(map(most, results))
-    arena = planner.most(ranges) if planner.depends_on_sizes else plan.arena
-    if arena is None:
-        arena = sum(most(place, ALIGNMENT) for place in held)
-    memory = Memory(
-        arena=arena,
-        peak=arena + outputs,
-        lower_bound=arena,
-        no_reuse=sum(most(place, ALIGNMENT) for place in held) + outputs,
-        weights=weights,
-        prepared=prepared,
-        inputs=sum(map(most, given)),
-        outputs=outputs,
-        allocations=len(plan.placements),
-        donated=sum(map(most, donated)),
-        lent=sum(map(most, held)) if lends else 0,
-        certificate=certified(lowered, sizes, plan.bound) if is_allowed and plan.bound.bytes == arena else None,
-    )
-    exact = {"weights", "prepared", "allocations", "state"}
-    if not lends:
-        exact.add("lent")
-    if not lowered.takes_region:
-        exact.add("grown")
-    if is_allowed:
-        reached = {
-            "inputs": rise(given),
-            "outputs": rise(results),
-            "donated": rise(donated),
-            "arena": plan.arena == arena,
-            "lower_bound": plan.bound.bytes == arena,
-            "no_reuse": rise((*held, *results)),
-            "peak": plan.arena == arena and rise(results),
-        }
-        exact.update(name for name, is_reached in reached.items() if is_reached)
-    return WorstCase(memory, tuple(ranges.items()), frozenset(exact))
+            unknown = f"the size {spelled(size)}"
+            raise OptionError(unknown, expected="one with a known limit", got="none is known")
+        return high
