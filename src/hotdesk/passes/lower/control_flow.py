@@ -20,10 +20,7 @@ MLIR's own conversions take the rest to LLVM.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, cast
-
-import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffers import BufferUse
@@ -34,9 +31,8 @@ from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import called_name, callee_name
 from hotdesk.ir.locations import CHECKED_OP, python_line, source_in_model
 from hotdesk.ir.signature import FunctionSignature, formals, new_function, signature
-from hotdesk.ir.types import element_bytes, element_of, is_memref, row_major, shape_of, static_entries
+from hotdesk.ir.types import element_bytes, element_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import (
-    constant_of,
     defined_functions,
     defining_op,
     entry_block,
@@ -44,15 +40,15 @@ from hotdesk.ir.walking import (
     ops_outside_payloads,
     symbol_name,
     text_of,
-    values_read,
 )
 from hotdesk.kernels.parts import share_name
 from hotdesk.kernels.region import FUNCTIONS, GIVE, TAKE
 from hotdesk.models.hotdesk import FOREIGN, WITH_KERNELS, foreign_operands
-from hotdesk.models.memref import VIEWS, view_source
+from hotdesk.models.memref import VIEWS
 from hotdesk.models.new_memory import ALLOC, BASES, DEALLOC, GLOBAL
 from hotdesk.passes.lower.calls import KernelCall
 from hotdesk.passes.lower.entry import NumberTable
+from hotdesk.passes.lower.flow_operands import FlowOperands, KnownExtents
 from hotdesk.passes.lower.flow_profile import CALL
 from hotdesk.passes.lower.library import KernelLibrary, has_kernel
 from hotdesk.passes.lower.parallel_loops import SharedLoop, find_shared_loops, outline
@@ -64,7 +60,7 @@ from hotdesk.passes.lower.unpacked_memrefs import (
     table_entry,
     taken_apart,
 )
-from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref, seen_by_type
+from hotdesk.passes.lower.views import MemrefPlaces
 from hotdesk.passes.lower.work import Work, work_of
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.size import Size
@@ -136,7 +132,7 @@ class ControlFlowLowering:
     def run(self) -> EntryFlow:
         """The entry function. Raises LoweringError if an op has no kernel."""
         ops = ops_outside_payloads(self._function)
-        extents = _Extents(self._sizes)
+        extents = KnownExtents(self._sizes)
         told = [self._told_of(op, extents) for op in ops]
         shared = [(loop, self._library.reserved_name()) for loop in find_shared_loops(ops)]
         points = {op: point for point, op in enumerate(ops)}
@@ -147,10 +143,8 @@ class ControlFlowLowering:
         shapes = {i: self._sizes.shape(b.base) for i, b in enumerate(self._buffers) if b.kind == "argument"}
         module, block = self._moved()
         self._pointers, self._table_of_numbers = block.arguments
-        begin = index_constant(
-            0, block.operations[0].operation
-        )  # an op that stays: what comes in first goes in front of it
-        first = cast(ir.Operation, defining_op(begin))
+        # An op that stays: what comes in first goes in front of it.
+        first = cast(ir.Operation, defining_op(index_constant(0, block.operations[0].operation)))
         self._status = self._at_entry(self._status_place, ir.IntegerType.get_signless(32), first)
         self._stack = _stack_pointer(first) if self._called else None
         for self._point, (op, source) in enumerate(zip(ops, told, strict=True)):
@@ -344,7 +338,7 @@ class ControlFlowLowering:
             raise LoweringError("results", expected="arguments in their place", got=f"{len(op.operands)} returned")
 
     def _call(self, op: ir.Operation) -> None:
-        places = _Places(op)
+        places = FlowOperands(op)
         kernel = self._library.kernel_of(op, places, places, computes=False)
         operands = [_pointer(value, op, bytewise=op.name in WITH_KERNELS) for value in kernel.memrefs]
         operands += [places.number(size, op) for size in kernel.scalars]
@@ -532,79 +526,6 @@ def _take(region: ir.Value, op: ir.Operation) -> None:
 def _is_kernel_call(op: ir.Operation) -> bool:
     """Whether an op becomes a call of a kernel: a copy too, by that of the loop that it is."""
     return has_kernel(op.name) or op.name in ("memref.copy", FOREIGN)
-
-
-class _Extents:
-    """The sizes of memrefs, as far as they follow from those of the arguments: what the work of an op is told by."""
-
-    def __init__(self, sizes: SymbolicSizes) -> None:
-        self._sizes = sizes
-
-    def of(self, value: ir.Value) -> ResolvedMemref:
-        shape = self._sizes.shape(value)
-        return replace(seen_by_type(value, value, lambda number: 1), sizes=tuple(shape))
-
-
-class _NumberSource(NamedTuple):
-    """Where a number that is passed to a kernel comes from: a value, or a result of a memref's metadata."""
-
-    value: ir.Value
-    result: int | None = None
-
-
-class _Places:
-    """What the kernel of one op sees of its operands: numbers where types say them, symbols for what the call passes.
-
-    Serves `build_loop_kernel` as places and as sizes.
-    """
-
-    def __init__(self, op: ir.Operation) -> None:
-        self._sources: dict[Any, _NumberSource] = {}
-        self._known: dict[ir.Value, ResolvedMemref] = {}
-        touched = values_read(op)
-        memrefs = [value for value in touched if is_memref(value.type)]
-        found = {value: _base(value) for value in memrefs}
-        known = {value: base for value, base in found.items() if base is not None}
-        self._bases = known if len(known) == len(found) else dict.fromkeys(memrefs, memrefs[0])  # maybe all in one
-
-    def of(self, value: ir.Value) -> ResolvedMemref:
-        """The place of a memref."""
-        if value not in self._known:
-            self._known[value] = seen_by_type(
-                value, self._bases[value], lambda number: self._named(_NumberSource(value, 2 + number))
-            )
-        return self._known[value]
-
-    def value(self, value: ir.Value) -> Size:
-        """A number that the op captures."""
-        known = constant_of(value)
-        if isinstance(known, int):
-            return known
-        return self._named(_NumberSource(value))
-
-    def number(self, size: Size, before: ir.Operation) -> ir.Value:
-        """The value behind a number or symbol, in front of an op."""
-        if isinstance(size, int):
-            return index_constant(size, before)
-        value, result = self._sources[size]
-        return value if result is None else metadata(value, before).results[result]
-
-    def _named(self, source: _NumberSource) -> Size:
-        symbol = sympy.Symbol(f"passed{len(self._sources)}")
-        self._sources[symbol] = source
-        return cast(Size, symbol)
-
-
-def _base(value: ir.Value) -> ir.Value | None:
-    """The allocation, argument or global that a memref leads back to; None where control flow chooses one."""
-    op = defining_op(value)
-    while op is not None and op.name in VIEWS:
-        value = op.operands[view_source(op.name, int(cast(Any, value).result_number)) or 0]
-        op = defining_op(value)
-    if op is not None:
-        return value if op.name in BASES else None
-    owner = cast(ir.Block, value.owner)
-    return value if owner.owner.operation.name == "func.func" and owner == owner.region.blocks[0] else None
 
 
 def _views_of(base: ir.Value) -> list[ir.Value]:
