@@ -210,3 +210,16 @@ func.func @captured(%table: tensor<16xf32>, %at: tensor<4xindex>) -> tensor<4xf3
   } -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// Functions without a body: those on tensors are on memrefs, those of other dialects stay.
+// CHECK:         llvm.func @external(i32) -> i32
+// CHECK:         func.func private @declared(memref<4xf32>)
+// CHECK-LABEL: func.func @calls(
+llvm.func @external(i32) -> i32
+func.func private @declared(tensor<4xf32>)
+func.func @calls(%x: tensor<4xf32>) {
+  call @declared(%x) : (tensor<4xf32>) -> ()
+  return
+}

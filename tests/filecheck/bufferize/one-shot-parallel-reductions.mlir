@@ -51,3 +51,33 @@ func.func @scalars(%x: tensor<8xf32>, %z: tensor<4xf32>) -> f32 {
   }
   return %r : f32
 }
+
+// -----
+
+// A loop that reduces scalars alone stays parallel; what it reads is memory.
+// CHECK-LABEL: func.func @scalars(
+// CHECK-NOT:     scf.for
+// CHECK-NOT:     tensor
+// CHECK:         scf.parallel
+// CHECK:           memref.load
+// CHECK:           scf.reduce
+// CHECK-NOT:     scf.for
+// CHECK-NOT:     tensor
+// CHECK:         return
+func.func @scalars(%x: tensor<4x3xf32>, %z: tensor<3xf32>, %n: index) -> tensor<3xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %r = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%one) -> f32 {
+    %t = tensor.extract %x[%i, %c1] : tensor<4x3xf32>
+    scf.reduce(%t : f32) {
+    ^bb0(%p: f32, %q: f32):
+      %u = tensor.extract %z[%c1] : tensor<3xf32>
+      %w = arith.addf %p, %u : f32
+      %y = arith.addf %w, %q : f32
+      scf.reduce.return %y : f32
+    }
+  }
+  %s = tensor.insert %r into %z[%c0] : tensor<3xf32>
+  return %s : tensor<3xf32>
+}

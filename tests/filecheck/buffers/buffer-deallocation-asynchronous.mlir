@@ -112,3 +112,17 @@ func.func @shared(%x: memref<4xf32>, %o: memref<4xf32>, %n: index) {
   }
   return
 }
+
+// What is returned with its token is the caller's, who waits.
+// CHECK-LABEL: func.func @returned_with_its_token(
+// CHECK-NOT:     memref.dealloc
+// CHECK:         return
+func.func @returned_with_its_token(%x: memref<4xf32>, %o: memref<4xf32>) -> (memref<4xf32>, !async.token) {
+  %a = memref.alloc() : memref<4xf32>
+  memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+  %t = async.execute {
+    memref.copy %a, %o : memref<4xf32> to memref<4xf32>
+    async.yield
+  }
+  return %a, %t : memref<4xf32>, !async.token
+}

@@ -101,3 +101,22 @@ func.func @realloc(%n: index, %x: memref<4xf32>) {
   linalg.fill ins(%zero : f32) outs(%r : memref<?xf32>)
   return
 }
+
+// -----
+
+// What is no function of `func` is left alone.
+// CHECK-LABEL: gpu.func @kernel(
+// CHECK-NOT:     dealloc
+// CHECK:         gpu.return
+// LENT-LABEL:  gpu.func @kernel(
+// LENT-NOT:      dealloc
+// LENT:          gpu.return
+module attributes {gpu.container_module} {
+  gpu.module @device {
+    gpu.func @kernel(%x: memref<4xf32>) kernel {
+      %a = memref.alloc() : memref<4xf32>
+      memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+      gpu.return
+    }
+  }
+}

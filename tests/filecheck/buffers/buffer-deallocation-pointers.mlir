@@ -117,3 +117,12 @@ func.func @registers(%x: memref<32x32xf16>, %o: memref<32x32xf16>, %z: index) {
   gpu.subgroup_mma_store_matrix %m, %o[%z, %z] {leadDimension = 32 : index} : !gpu.mma_matrix<16x16xf16, "COp">, memref<32x32xf16>
   return
 }
+
+// The memory of an argument may leave as a tensor: nobody here frees it.
+// CHECK-LABEL: func.func @argument_as_a_tensor(
+// CHECK-NOT:     dealloc
+// CHECK:         return
+func.func @argument_as_a_tensor(%x: memref<4xf32>) -> tensor<4xf32> {
+  %t = bufferization.to_tensor %x restrict : memref<4xf32> to tensor<4xf32>
+  return %t : tensor<4xf32>
+}

@@ -1,7 +1,9 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-sink-concat --cse | FileCheck %s
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-sink-concat --remarks-filter=fuse 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-sink-concat="max-operands=1" --print-decisions 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-sink-concat="max-operands=2" --print-decisions 2>&1 | FileCheck %s --check-prefix=TWO
 // ONE: decision: result of tensor.concat: not fused: too-many-operands
+// TWO: decision: result of tensor.concat: fused: read-in-parts
 
 // WHY: remark: [Passed] FUSED | Category:fuse | Function=two_parts | Reason=read-in-parts, Bytes=128
 // CHECK-LABEL: func.func @two_parts(
@@ -163,4 +165,23 @@ func.func @named(%a: tensor<4x3xf32>, %b: tensor<4x5xf32>, %x: tensor<4x8xf32>) 
   %z = linalg.add ins(%y, %x : tensor<4x8xf32>, tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
   %t = linalg.transpose ins(%z : tensor<4x8xf32>) outs(%f : tensor<8x4xf32>) permutation = [1, 0]
   return %t : tensor<8x4xf32>
+}
+
+// -----
+
+// An operand without elements is no part.
+// CHECK-LABEL: func.func @nothing_in_front(
+// CHECK:         linalg.generic {{.*}} ins({{%.*}}, {{%.*}} : tensor<8xf32>, tensor<8xf32>)
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+#l = affine_map<(d0) -> (d0)>
+func.func @nothing_in_front(%a: tensor<0xf32>, %b: tensor<8xf32>, %x: tensor<8xf32>) -> tensor<8xf32> {
+  %c = tensor.concat dim(0) %a, %b : (tensor<0xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [#l, #l, #l], iterator_types = ["parallel"]} ins(%c, %x : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %s = arith.addf %i, %j : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
 }

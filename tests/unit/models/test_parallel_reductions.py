@@ -158,13 +158,6 @@ def test_after_tensor_passes(name: str) -> None:
     check(PROGRAMS[name], _inputs(PROGRAMS[name], 4), replace(subject, frees=True))
 
 
-def test_loops_of_scalars_stay_parallel() -> None:
-    text = run(parse(SCALARS), OneShotBufferize())
-    assert "scf.parallel" in text
-    assert "tensor" not in text
-    assert "scf.for" not in text
-
-
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "scalars alone"])
 def test_loops_of_tensors_are_loops(name: str) -> None:
     text = run(parse(PROGRAMS[name]), OneShotBufferize())

@@ -50,19 +50,6 @@ def test_no_pass_touches_them(name: str) -> None:
     assert [text for text in after if "@main" not in text] == before
 
 
-def test_an_external_function_stays_beside_tensors() -> None:
-    module = parse("""
-      llvm.func @external(i32) -> i32
-      func.func private @declared(tensor<4xf32>)
-      func.func @main(%x: tensor<4xf32>) {
-        call @declared(%x) : (tensor<4xf32>) -> ()
-        return
-      }""")
-    text = run(module, OneShotBufferize())
-    assert "llvm.func @external(i32) -> i32" in text
-    assert "func.func private @declared(memref<4xf32>)" in text
-
-
 KERNEL = """
 gpu.module @device {
   gpu.func @kernel(%c: f32, %i: index) {

@@ -82,16 +82,3 @@ def test_as_in_a_module_alone(modules: str, around: str, one: str) -> None:
     assert nested.count(body) == 2
     rest = nested.replace(body, "").split()
     assert " ".join(rest) == f"module {{ {around} }}"
-
-
-def test_functions_of_other_dialects_stay() -> None:
-    text = f"""module attributes {{gpu.container_module}} {{
-  gpu.module @device {{
-    gpu.func @kernel(%x: {M}) kernel {{
-      %a = memref.alloc() : {M}
-      memref.copy %x, %a : {M} to {M}
-      gpu.return
-    }}
-  }}
-}}"""
-    assert "dealloc" not in through(text, FREE)

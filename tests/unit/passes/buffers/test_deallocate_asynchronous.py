@@ -247,11 +247,6 @@ def test_refused_where_it_may_still_run(name: str, mode: str) -> None:
         through(REFUSED[name], mode)
 
 
-def test_memory_that_is_returned_with_its_token() -> None:
-    text = function(f"{A}\n{EXECUTED}\nreturn %a, %t : {M}, !async.token", f"({M}, !async.token)")
-    assert "memref.dealloc" not in through(text, FREE)
-
-
 def test_tokens_of_deallocations_that_are_dropped() -> None:
     text = function(f"""%t0 = gpu.wait async
   %a, %t1 = gpu.alloc async [%t0] () : {M}

@@ -89,14 +89,6 @@ def test_memory_lives_as_long_as_a_tensor_that_stays(body: str) -> None:
     assert [i for i, line in enumerate(lines) if "dealloc" in line] == [used + 1]
 
 
-def test_memory_of_an_argument_may_leave_as_a_tensor() -> None:
-    text = f"""func.func @main(%x: {M}) -> tensor<4xf32> {{
-  %t = bufferization.to_tensor %x restrict : {M} to tensor<4xf32>
-  return %t : tensor<4xf32>
-}}"""
-    assert "dealloc" not in through(text, FREE)
-
-
 def test_a_pointer_that_leaves_its_region_is_refused() -> None:
     text = function(
         f"""%y = scf.if %p -> index {{ {A}

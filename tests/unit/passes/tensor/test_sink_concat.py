@@ -10,7 +10,7 @@ from hotdesk.passes.tensor.sink_concat import SinkConcat
 from hotdesk.passes.textual import parse_pipeline
 from tests import reference
 from tests.running import Subject, check
-from tests.unit.parsing import elementwise, function, parse, run
+from tests.unit.parsing import elementwise, function, parse
 
 NUMBERS = np.random.default_rng(5)
 TYPE = "tensor<8xf32>"
@@ -105,15 +105,3 @@ def test_only_what_is_read_otherwise_is_copied(name: str) -> None:
 def test_runs_on_buffers() -> None:
     for text, _, _ in CASES.values():
         check(text, _inputs(), Subject("in parts", f"builtin.module({PIPELINE})"))
-
-
-def test_no_more_operands_than_allowed() -> None:
-    text = CASES["one reader"][0]
-    assert run(parse(text), SinkConcat(max_operands=1)).count("linalg.generic") == 1
-    assert run(parse(text), SinkConcat(max_operands=2)).count("linalg.generic") == 2
-
-
-def test_an_operand_without_elements_is_left_out() -> None:
-    text = _program(f"%r = {ADDED}\n return %r : {TYPE}").replace("tensor<3xf32>", "tensor<0xf32>")
-    text = text.replace("tensor<5xf32>", "tensor<8xf32>")
-    assert run(parse(text), SinkConcat()).count("linalg.generic") == 1
