@@ -7,9 +7,9 @@
     return nonzero(x) ->    a call that gives the caller a copy of that size
 
 1. torch-mlir sees nothing of these ops (`cutting`): to it their results are arguments whose sizes vary.
-2. PyTorch's checks of a size (`torch._check`, and what it knows itself) are made as soon as the size is known, in front of all
-   that uses it.
-3. A limit among these checks is written down as `arith.minsi %size, %limit`: what has that size is planned at the limit.
+2. PyTorch's checks of such a size are made as soon as it is known (`size_checks`); a limit among them is written down as
+   `arith.minsi %size, %limit`: what has that size is planned at the limit.
+3. Selections and stores are brought into these forms first (`selections`).
 """
 
 # PyTorch and SymPy are annotated in part only.
@@ -18,7 +18,6 @@
 
 from __future__ import annotations
 
-import operator
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +26,6 @@ from typing import Any, cast
 import sympy
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
-from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
 from hotdesk._bindings import ir
@@ -36,221 +34,43 @@ from hotdesk.frontends.torch.cutting import (
     CutSite,
     Maker,
     Replacement,
-    expression_of,
-    note_settled_places,
     settled,
-    settled_places,
-    shape_expressions,
 )
-from hotdesk.frontends.torch.decompositions.counted import MASKS
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, store, tensor_at
 from hotdesk.frontends.torch.lines import node_line, place_like
-from hotdesk.frontends.torch.size_values import Check
 from hotdesk.ir.building import cast_to, create, dim, index_cast, index_constant
 from hotdesk.ir.types import shape_of, static_entries
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 
 aten: Any = torch.ops.aten
 _algebra: Any = sympy  # SymPy's functions are not annotated
-_NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
+NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
 def defined_symbols(node: torch.fx.Node) -> set[Any]:
     """The sizes and numbers that a node is the first to have: those of its results that none of its inputs has."""
-    return _new_symbols(node) | settled(node).keys()
+    return new_symbols(node) | settled(node).keys()
 
 
-def _new_symbols(node: torch.fx.Node) -> set[Any]:
-    return _symbols(node.meta.get("val")) - _symbols([each.meta.get("val") for each in node.all_input_nodes])
+def new_symbols(node: torch.fx.Node) -> set[Any]:
+    """Those of its results that none of its inputs has, but for what is settled."""
+    return symbols_in(node.meta.get("val")) - symbols_in([each.meta.get("val") for each in node.all_input_nodes])
 
 
-def _symbols(values: Any) -> set[Any]:
+def symbols_in(values: Any) -> set[Any]:
+    """The sizes and numbers in values, and in the shapes of tensors among them, that are known only when the program runs."""
     found: set[Any] = set()
     for value in pytree.tree_leaves(values):
         if isinstance(value, torch.Tensor):
             found |= free_unbacked_symbols(value.shape)
-        elif isinstance(value, _NUMBERS):
+        elif isinstance(value, NUMBERS):
             found |= free_unbacked_symbols(value)
     return found
 
 
-def forget_places(graph: torch.fx.Graph) -> None:
-    """Takes out where views begin in memory, with PyTorch's checks that it is nowhere in front of it: nothing else asks."""
-    for node in reversed(list(graph.nodes)):
-        asserted = node.args[0] if node.target is aten._assert_scalar.default else None
-        is_of_place = node.target is aten.sym_storage_offset.default or _compares_places(node)
-        if _compares_places(asserted) or (is_of_place and not node.users):
-            graph.erase_node(node)
-
-
-def _compares_places(node: Any) -> bool:
-    return (
-        isinstance(node, torch.fx.Node)
-        and node.target in _COMPARISONS
-        and all(each.target is aten.sym_storage_offset.default for each in node.all_input_nodes)
-    )
-
-
-def settle_selections(graph: torch.fx.Graph) -> None:
-    """Selections by masks become selections by the places of what is true."""
-    for node in list(graph.nodes):
-        if node.target is aten.masked_select.default:
-            _settle_masked_select(node)
-        elif node.target is torch.ops.prims.amax.default:
-            node.target = aten.amax.default
-        elif node.target in _SLICES and any(_is_by_cases(each.meta["val"]) for each in node.all_input_nodes):
-            _settle_narrow(node)
-    for node in list(graph.nodes):
-        if node.target is aten.index.Tensor:
-            _settle_masks(node)
-        elif node.target is aten.index_put.default:
-            places = [each for each in cast("Sequence[Any]", node.args[1]) if each is not None]
-            is_counted = any(_symbols(list(_value(each).shape)) for each in places)
-            (_settle_index_put if is_counted else _count_from_front)(node)
-
-
-def _settle_masked_select(node: torch.fx.Node) -> None:
-    given = [cast(torch.fx.Node, each) for each in node.args]
-    shape = torch.broadcast_shapes(*(each.meta["val"].shape for each in given))
-    with node.graph.inserting_before(node):
-        wide = [
-            each
-            if tuple(each.meta["val"].shape) == tuple(shape)
-            else _put(node, aten.expand.default, each, list(shape))
-            for each in given
-        ]
-        made = node.graph.call_function(aten.index.Tensor, (wide[0], [wide[1]]))
-    made.meta.update(node.meta)
-    node.replace_all_uses_with(made)
-    node.graph.erase_node(node)
-
-
-def _is_by_cases(value: Any) -> bool:
-    return isinstance(value, torch.SymInt) and bool(expression_of(value).has(_algebra.Piecewise))
-
-
-_SLICES = (aten.slice.Tensor, aten.slice_scatter.default)
-
-
-def _settle_narrow(node: torch.fx.Node) -> None:
-    """A part of known length that may begin at a negative number, which ends at one of two then: elements at places."""
-    tensor, *rest = cast("tuple[Any, ...]", node.args)
-    part = node if node.target is aten.slice.Tensor else rest.pop(0)
-    dim, start, _, *step = rest
-    length = shape_expressions(_value(part))[dim]
-    if not isinstance(length, int) or step not in ([], [1]):
-        return
-    with node.graph.inserting_before(node):
-        places = _put(node, aten.add.Scalar, _put(node, aten.arange.default, length), start)
-        if part is node:
-            places = _from_front(node, tensor, places, dim)
-            made = node.graph.call_function(aten.index_select.default, (tensor, dim, places))
-        else:
-            made = node.graph.call_function(aten.index_put.default, (tensor, [*[None] * dim, places], part))
-    made.meta.update(node.meta)
-    node.replace_all_uses_with(made)
-    node.graph.erase_node(node)
-
-
-def _settle_masks(node: torch.fx.Node) -> None:
-    _flatten_mask(node)
-    indices = list(cast("Sequence[Any]", node.args[1]))
-    masks = [each for each in indices if each is not None and each.meta["val"].dtype in MASKS]
-    shape, found_before = node.meta["val"].shape, settled_places(node)
-    if not masks or len(defined_symbols(node)) != 1:
-        return
-    new = _new_symbols(node)
-    counted = next(dim for dim, size in enumerate(shape) if _symbols(size) & new or (0, dim) in found_before)
-    settled_count = {(0, 0): found_before[0, counted]} if found_before else {}
-    note_settled_places(node, {})
-    places: list[Any] = []
-    with node.graph.inserting_before(node):
-        for each in indices:
-            if each not in masks:
-                places.append(each)
-                continue
-            rank = each.meta["val"].dim()
-            found = node.graph.call_function(aten.nonzero.default, (each,))
-            found.meta.update({key: value for key, value in node.meta.items() if key != "tensor_meta"})
-            note_settled_places(found, settled_count)
-            with node.meta["val"].fake_mode:
-                found.meta["val"] = torch.empty((shape[counted], rank), dtype=torch.int64)
-            places += [_put(node, aten.select.int, found, 1, number) for number in range(rank)]
-    node.args = (node.args[0], places)
-
-
-def _settle_index_put(node: torch.fx.Node) -> None:
-    """Stores in as many places as there happen to be, as `decompositions/counted.py` leaves them: torch-mlir's lowering takes
-    none for one."""
-    tensor, places, values, *rest = cast("tuple[Any, ...]", node.args)
-    with node.graph.inserting_before(node):
-        columns = [
-            _put(node, aten.unsqueeze.default, _from_front(node, tensor, each, dim), 1)
-            for dim, each in enumerate(places)
-        ]
-        index = columns[0] if len(columns) == 1 else _put(node, aten.cat.default, columns, 1)
-        for _ in places:
-            values = _put(node, aten.unsqueeze.default, values, 1)
-        made = node.graph.call_function(store_rows, (tensor, index, values, bool(rest and rest[0])))
-    made.meta.update(node.meta)
-    node.replace_all_uses_with(made)
-    node.graph.erase_node(node)
-
-
-def _count_from_front(node: torch.fx.Node) -> None:
-    """Places of a store that are counted from the end, counted from the front: torch-mlir takes a negative one as it is."""
-    tensor, indices, *rest = cast("tuple[Any, ...]", node.args)
-    placed: list[Any] = []
-    dim = 0
-    with node.graph.inserting_before(node):
-        for each in indices:
-            is_mask = each is not None and _value(each).dtype in MASKS
-            placed.append(each if each is None or is_mask else _from_front(node, tensor, each, dim))
-            dim += _value(each).dim() if is_mask else 1
-    node.args = (tensor, placed, *rest)
-
-
-def _from_front(node: torch.fx.Node, tensor: torch.fx.Node, places: torch.fx.Node, dim: int) -> torch.fx.Node:
-    """Places in a dim, none of them counted from its end."""
-    if places.target is aten.select.int and cast(Any, places.args[0]).target is aten.nonzero.default:
-        return places
-    wide = places if _value(places).dtype == torch.int64 else _put(node, aten.to.dtype, places, torch.int64)
-    behind = _put(node, aten.add.Scalar, wide, _sized(node, tensor, dim))
-    return _put(node, aten.where.self, _put(node, aten.lt.Scalar, wide, 0), behind, wide)
-
-
-def _sized(node: torch.fx.Node, tensor: torch.fx.Node, dim: int) -> Any:
-    """A size of a tensor: an integer, or a node for it."""
-    size = _value(tensor).shape[dim]
-    return size if isinstance(size, int) else _put(node, aten.sym_size.int, tensor, dim)
-
-
-def _flatten_mask(node: torch.fx.Node) -> None:
-    """A mask over several dims, in front of all that it does not select from, as a mask over one."""
-    tensor, (mask, *others) = cast("tuple[Any, Any]", node.args)
-    if others or mask is None or _value(mask).dtype not in MASKS or _value(mask).dim() < 2:
-        return
-    with node.graph.inserting_before(node):
-        rest = list(_value(tensor).shape)[_value(mask).dim() :]
-        flat = _put(node, aten.reshape.default, tensor, [-1, *rest]) if not _has_sizes(rest) else None
-        if flat is not None:
-            node.args = (flat, [_put(node, aten.reshape.default, mask, [-1])])
-
-
-def _has_sizes(sizes: Sequence[Any]) -> bool:
-    return any(not isinstance(size, int) for size in sizes)
-
-
-def _put(like: torch.fx.Node, target: Any, *args: Any) -> torch.fx.Node:
-    """A node at the line of another one."""
-    made = like.graph.call_function(target, args)
-    place_like(made, like)
-    with like.meta["val"].fake_mode:
-        made.meta["val"] = target(*map_arg(args, lambda each: each.meta["val"]))
-    return made
-
-
-# What is put in
+def value_of(node: Any) -> torch.Tensor:
+    """The tensor that a node stands for, without its elements."""
+    return node.meta["val"]
 
 
 def data_maker(node: torch.fx.Node, number: Callable[[], int], calls: list[ForeignCall]) -> Maker | None:
@@ -284,7 +104,7 @@ def data_maker(node: torch.fx.Node, number: Callable[[], int], calls: list[Forei
         return item
     if node.op != "call_function" or not defined_symbols(node):
         return None
-    if node.target is aten.nonzero.default and not _value(node.args[0]).dtype.is_complex:
+    if node.target is aten.nonzero.default and not value_of(node.args[0]).dtype.is_complex:
         return nonzero
     return measured if can_be_called(node) else None
 
@@ -293,10 +113,6 @@ def is_settled(node: torch.fx.Node, *, foreign: bool) -> bool:
     """Whether there is something to put in for an op that defines a size or a number."""
     by_kernel = node.target in (aten.nonzero.default, aten.masked_select.default, aten.index.Tensor)
     return by_kernel or node.target is aten._local_scalar_dense.default or (foreign and can_be_called(node))
-
-
-def _value(node: Any) -> torch.Tensor:
-    return node.meta["val"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +132,7 @@ class _Item:
             return {0: value}
         if isinstance(kind, ir.F64Type):
             return {0: create("arith.extf", [value], [kind], before=before).results[0]}
-        is_unsigned = _value(self.inputs[0]).dtype in (torch.bool, torch.uint8)
+        is_unsigned = value_of(self.inputs[0]).dtype in (torch.bool, torch.uint8)
         name = "arith.extui" if is_unsigned else "arith.extsi"
         return {0: create(name, [value], [kind], before=before).results[0]}
 
@@ -592,58 +408,3 @@ def _delivery(node: torch.fx.Node, number: int, calls: list[ForeignCall]) -> For
     call = ForeignCall(name, "hotdesk.result", line, (held.dim(),), 0, (0,), 8, runs, is_op=False)
     calls.append(call)
     return Foreign(call, (), (tensor,))
-
-
-# Checks
-
-
-def take_size_checks(graph: torch.fx.Graph) -> tuple[Check, ...]:
-    """Takes the checks of numbers that are known only when the program runs out of a graph."""
-    found = [
-        Check(sympy.Eq(symbol, value, evaluate=False), node_line(node))
-        for node in graph.nodes
-        for symbol, value in settled(node).items()
-    ]
-    for node in list(graph.nodes):
-        if node.target is aten._assert_scalar.default:
-            given = node.args[0]
-            value = given.meta.get("val") if isinstance(given, torch.fx.Node) else given
-            if value is True or (isinstance(value, torch.SymBool) and expression_of(value) is sympy.true):
-                graph.erase_node(node)
-            elif isinstance(value, _NUMBERS) and free_unbacked_symbols(value):
-                line = node_line(node) or (node_line(given) if isinstance(given, torch.fx.Node) else "")
-                relation = _without_cases(expression_of(value))
-                if relation is not sympy.true:
-                    found.append(Check(relation, line))
-                graph.erase_node(node)
-        elif node.target in _RANGES:
-            graph.erase_node(node)
-    for node in reversed(list(graph.nodes)):
-        if (
-            not node.users
-            and isinstance(node.meta.get("val"), torch.SymInt | torch.SymBool)
-            and node.target in _COMPARISONS
-        ):
-            graph.erase_node(node)
-    return tuple(found)
-
-
-def _without_cases(relation: Any) -> Any:
-    """A relation without numbers that are one of two, as truths are that PyTorch counts with."""
-    for number in sorted(relation.atoms(_algebra.Piecewise), key=str):
-        if len(number.args) == 2 and number.args[1][1] is sympy.true:
-            (first, condition), (second, _) = number.args
-            ways = (
-                _algebra.And(case, relation.subs(number, each))
-                for case, each in ((condition, first), (_algebra.Not(condition), second))
-            )
-            relation = _algebra.Or(*ways)
-    return relation
-
-
-_RANGES = (
-    aten.sym_constrain_range.default,
-    aten.sym_constrain_range_for_size.default,
-)
-"""PyTorch says the same by `_assert_scalar`."""
-_COMPARISONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq, operator.ne, torch.sym_ite)

@@ -26,13 +26,7 @@ from hotdesk.frontends.torch import distinct_calls, functionalized
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
-from hotdesk.frontends.torch.data_sizes import (
-    data_maker,
-    defined_symbols,
-    forget_places,
-    settle_selections,
-    take_size_checks,
-)
+from hotdesk.frontends.torch.data_sizes import data_maker, defined_symbols
 from hotdesk.frontends.torch.decompositions.replaced_functions import ReplacedFunctions
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames, dimension_names
@@ -59,6 +53,7 @@ from hotdesk.frontends.torch.refusals import (
     without_lowering,
 )
 from hotdesk.frontends.torch.reinterpreted import Reinterpreted, is_reinterpretation
+from hotdesk.frontends.torch.selections import settle_selections
 from hotdesk.frontends.torch.signature import (
     arguments_of,
     carried_dtypes,
@@ -70,6 +65,7 @@ from hotdesk.frontends.torch.signature import (
     results_of,
     state_of,
 )
+from hotdesk.frontends.torch.size_checks import forget_places, take_size_checks
 from hotdesk.frontends.torch.size_numbers import SizeNumber, is_size_number, sizes_with_signs
 from hotdesk.frontends.torch.splats import fold_splats
 from hotdesk.frontends.torch.unwritten_code import code_put_off

@@ -1,0 +1,92 @@
+"""Checks of sizes and numbers that are known only when the program runs: PyTorch's, by `torch._check` and of its own.
+
+They are taken out of a graph; each is made as soon as the size is known, in front of all that uses it.
+"""
+
+# PyTorch and SymPy are annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import sympy
+import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
+from hotdesk.frontends.torch.cutting import expression_of, settled
+from hotdesk.frontends.torch.data_sizes import NUMBERS
+from hotdesk.frontends.torch.lines import node_line
+from hotdesk.frontends.torch.size_values import Check
+
+aten: Any = torch.ops.aten
+_algebra: Any = sympy  # SymPy's functions are not annotated
+_RANGES = (
+    aten.sym_constrain_range.default,
+    aten.sym_constrain_range_for_size.default,
+)
+"""PyTorch says the same by `_assert_scalar`."""
+_COMPARISONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq, operator.ne, torch.sym_ite)
+
+
+def take_size_checks(graph: torch.fx.Graph) -> tuple[Check, ...]:
+    """Takes the checks of numbers that are known only when the program runs out of a graph."""
+    found = [
+        Check(sympy.Eq(symbol, value, evaluate=False), node_line(node))
+        for node in graph.nodes
+        for symbol, value in settled(node).items()
+    ]
+    for node in list(graph.nodes):
+        if node.target is aten._assert_scalar.default:
+            given = node.args[0]
+            value = given.meta.get("val") if isinstance(given, torch.fx.Node) else given
+            if value is True or (isinstance(value, torch.SymBool) and expression_of(value) is sympy.true):
+                graph.erase_node(node)
+            elif isinstance(value, NUMBERS) and free_unbacked_symbols(value):
+                line = node_line(node) or (node_line(given) if isinstance(given, torch.fx.Node) else "")
+                relation = _without_cases(expression_of(value))
+                if relation is not sympy.true:
+                    found.append(Check(relation, line))
+                graph.erase_node(node)
+        elif node.target in _RANGES:
+            graph.erase_node(node)
+    for node in reversed(list(graph.nodes)):
+        if (
+            not node.users
+            and isinstance(node.meta.get("val"), torch.SymInt | torch.SymBool)
+            and node.target in _COMPARISONS
+        ):
+            graph.erase_node(node)
+    return tuple(found)
+
+
+def _without_cases(relation: Any) -> Any:
+    """A relation without numbers that are one of two, as truths are that PyTorch counts with."""
+    for number in sorted(relation.atoms(_algebra.Piecewise), key=str):
+        if len(number.args) == 2 and number.args[1][1] is sympy.true:
+            (first, condition), (second, _) = number.args
+            ways = (
+                _algebra.And(case, relation.subs(number, each))
+                for case, each in ((condition, first), (_algebra.Not(condition), second))
+            )
+            relation = _algebra.Or(*ways)
+    return relation
+
+
+def forget_places(graph: torch.fx.Graph) -> None:
+    """Takes out where views begin in memory, with PyTorch's checks that it is nowhere in front of it: nothing else asks."""
+    for node in reversed(list(graph.nodes)):
+        asserted = node.args[0] if node.target is aten._assert_scalar.default else None
+        is_of_place = node.target is aten.sym_storage_offset.default or _compares_places(node)
+        if _compares_places(asserted) or (is_of_place and not node.users):
+            graph.erase_node(node)
+
+
+def _compares_places(node: Any) -> bool:
+    return (
+        isinstance(node, torch.fx.Node)
+        and node.target in _COMPARISONS
+        and all(each.target is aten.sym_storage_offset.default for each in node.all_input_nodes)
+    )
