@@ -6,7 +6,8 @@ that uses a scalar uses what the scalar is computed from, since its kernel compu
 nothing.
 
 In a function without control flow a live range reaches from the first op that touches any alias of the buffer to just after the
-last one, which is where deallocation has put the `memref.dealloc` of an allocation.
+last one. Deallocation decides the same by the same record, and puts the `memref.dealloc` of an allocation there; it is not asked
+here, since a user's program on memrefs is taken as it is, and need not free anything.
 
 With control flow an allocation lives from its first use up to its `memref.dealloc` in the same block, and an argument from its
 first use to the end, or all the time in a function of several blocks. What a loop uses that was allocated outside lives as long

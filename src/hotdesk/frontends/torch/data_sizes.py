@@ -23,7 +23,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import sympy
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils import _pytree as pytree
@@ -43,7 +42,6 @@ from hotdesk.ir.types import shape_of, static_entries
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 
 aten: Any = torch.ops.aten
-_algebra: Any = sympy  # SymPy's functions are not annotated
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 

@@ -8,7 +8,9 @@ import sympy
 from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.walking import top_level_ops
-from tests.unit.parsing import function, parse
+from hotdesk.passes.bufferize.one_shot import OneShotBufferize
+from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
+from tests.unit.parsing import function, parse, run
 
 
 def buffers(text: str) -> list[BufferUse]:
@@ -38,6 +40,37 @@ def test_a_live_range_goes_from_the_first_touch_to_just_after_the_last() -> None
         return
       }""")
     assert [(b.lower, b.upper, b.users) for b in found] == [(2, 3, (2,)), (4, 5, (4,)), (0, 0, ()), (2, 5, (2, 3, 4))]
+
+
+FREED = """
+  func.func @main(%x: tensor<4x4xf32>, %i: index) -> (tensor<4x4xf32>, tensor<f32>) {
+    %e = tensor.empty() : tensor<4x4xf32>
+    %a = linalg.exp ins(%x : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %b = linalg.tanh ins(%a : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %s = tensor.extract_slice %b[0, 0] [2, 4] [1, 1] : tensor<4x4xf32> to tensor<2x4xf32>
+    %h = tensor.empty() : tensor<2x4xf32>
+    %c = linalg.abs ins(%s : tensor<2x4xf32>) outs(%h : tensor<2x4xf32>) -> tensor<2x4xf32>
+    %p = tensor.insert_slice %c into %a[2, 0] [2, 4] [1, 1] : tensor<2x4xf32> into tensor<4x4xf32>
+    %z = tensor.extract %b[%i, %i] : tensor<4x4xf32>
+    %r = linalg.add ins(%p, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %o = tensor.empty() : tensor<f32>
+    %q = linalg.fill ins(%z : f32) outs(%o : tensor<f32>) -> tensor<f32>
+    return %r, %q : tensor<4x4xf32>, tensor<f32>
+  }"""
+
+
+def test_live_ranges_end_where_deallocation_frees() -> None:
+    module = parse(FREED)
+    run(module, OneShotBufferize(reload_scalars=True), DeallocateAfterLastUse(reload_scalars=True))
+    ops = top_level_ops(function(module))
+    freed = {op.operands[0]: number for number, op in enumerate(ops) if op.name == "memref.dealloc"}
+    ranges = {b.base: b.upper for b in find_buffers(function(module)) if b.kind == "alloc"}
+    assert len(ranges) >= 3
+    assert freed.keys() == ranges.keys()
+    for base, upper in ranges.items():
+        between = {op.name for op in ops[upper : freed[base]]}
+        assert upper <= freed[base]
+        assert between <= {"memref.dealloc"}
 
 
 VIEWS = """
