@@ -69,6 +69,11 @@ def fill_value(value: ir.Value) -> float | None:
     return None
 
 
+def extends_unsigned(op: ir.Operation) -> bool:
+    """Whether an op widens its inputs as unsigned integers."""
+    return "unsigned" in str(op.attributes["cast"]) if "cast" in op.attributes else False
+
+
 def _payload_facts(op: ir.Operation, maps: list[ir.AffineMap]) -> Facts:
     """Whatever is read or written by the payload's maps; an op on memrefs has no ties, and writes its inits all the same."""
     inputs = inputs_of(op)

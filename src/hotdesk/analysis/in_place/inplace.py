@@ -182,6 +182,7 @@ def _decide(
 ) -> OperandDecision:
     value = op.operands[operand]
     if readers.root[value] in readers.undefined:
+        # Operands are displaced in front of the analysis (`destinations`): this tells why none was, and decides nothing.
         missed = find_displacement(function, op, result, places, readers)
         reason = Reason.OVERWRITTEN_UNREAD if missed.value is not None else missed.reason
         candidate = missed.value if missed.value is not None else missed.candidate

@@ -15,7 +15,8 @@ from hotdesk.ir.building import create, replace
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, groups_of, int_array, made_by, segment_sizes
-from hotdesk.passes.tensor.fills import extends_unsigned, initial
+from hotdesk.models.linalg import extends_unsigned
+from hotdesk.passes.tensor.fills import initial
 
 EQUATIONS: Mapping[str, str] = {
     "linalg.matmul": "mk,kn->mn",

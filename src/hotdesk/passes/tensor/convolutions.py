@@ -11,8 +11,8 @@ from hotdesk.explain import Decision
 from hotdesk.ir.building import create, dim, empty_like, integers, replace
 from hotdesk.ir.types import element_of, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import defining_op, groups_of, int_array
-from hotdesk.models.linalg import fill_value
-from hotdesk.passes.tensor.fills import extends_unsigned, initial
+from hotdesk.models.linalg import extends_unsigned, fill_value
+from hotdesk.passes.tensor.fills import initial
 from hotdesk.passes.tensor.windows import WindowRead, find_window, folded_decisions
 
 

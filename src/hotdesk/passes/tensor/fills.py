@@ -1,4 +1,4 @@
-"""Inits that need not be read, since they hold the neutral element everywhere; and inputs that are widened as unsigned."""
+"""Inits that need not be read, since they hold the neutral element of a sum or maximum everywhere."""
 
 from __future__ import annotations
 
@@ -13,8 +13,3 @@ def initial(op: ir.Operation, neutral: float) -> tuple[bool, ir.Value]:
     if fill_value(init) != neutral:
         return True, init
     return False, empty_like(init, op)
-
-
-def extends_unsigned(op: ir.Operation) -> bool:
-    """Whether the op widens its inputs as unsigned integers, which our ops do not."""
-    return "unsigned" in str(op.attributes["cast"]) if "cast" in op.attributes else False
