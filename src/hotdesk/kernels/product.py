@@ -73,10 +73,10 @@ def product_functions(machine: Machine, element: str) -> str:
 
 def _product(machine: Machine, element: str, tile: Tile) -> str:
     """The function that chooses how to compute a product."""
-    return _Ways(machine, element, tile).function()
+    return _ProductChoice(machine, element, tile).function()
 
 
-class _Ways:
+class _ProductChoice:
     """Writes the choice among the ways to compute a product, and the calls of what computes it."""
 
     def __init__(self, machine: Machine, element: str, tile: Tile) -> None:
