@@ -151,9 +151,12 @@ def test_example_arguments_must_be_a_tuple() -> None:
     well_formed(caught.value)
 
 
-@pytest.mark.parametrize("args", [(), (random(3), random(3))])
-def test_another_number_of_example_arguments(args: tuple[Any, ...]) -> None:
-    with pytest.raises(ExportError) as caught:
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [((), "0 arguments: missing a required argument"), ((random(3), random(3)), "2 arguments: too many positional")],
+)
+def test_another_number_of_example_arguments(args: tuple[Any, ...], told: str) -> None:
+    with pytest.raises(ExportError, match=rf"expected those of ReLU.forward: input.*, got {told}") as caught:
         hotdesk.compile(nn.ReLU(), args)
     well_formed(caught.value)
 

@@ -545,7 +545,7 @@ func.func @f() {
     ("text", "error", "message"),
     [
         ("no_such_file.mlir", OptionError, "model 'no_such_file.mlir': expected a file"),
-        ("", OptionError, "expected a public func.func with a body, got none"),
+        ("", InvalidIRError, "the program: expected a public func.func with a body, got none"),
         ("func.func @f( {}", InvalidIRError, r"\(-:1:14\)"),
         ("func.func @f() {\n  foo.bar\n}", InvalidIRError, r"Dialect `foo' not found.*\(-:2:3\)"),
         ("func.func @f() {\n  %0 = arith.constant 1 : i32\n  return %0 : i32\n}", InvalidIRError, r"\(-:3:3\)"),

@@ -115,6 +115,38 @@ def test_search_filter_and_keys(browser: webdriver.Chrome, tmp_path: Path) -> No
     assert browser.execute_script("return view.signal('picked')") == ""
 
 
+def test_arrows_lead_through_the_buffers(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    """Tab stops at one row, not at each; what is picked stays so while others are searched."""
+    _open(browser, page(many(60)), tmp_path)
+    stops = "return [...document.querySelectorAll(\"#buffers tbody tr[tabindex='0']\")].map(each => each.cells[0].textContent)"
+    focused = "return document.activeElement.cells[0].textContent"
+    assert browser.execute_script(stops) == ["b0"]
+    browser.find_element(By.CSS_SELECTOR, "#buffers tbody tr").send_keys(
+        Keys.ARROW_UP, Keys.ARROW_DOWN, Keys.ARROW_DOWN
+    )
+    assert browser.execute_script(focused) == "b2"
+    browser.switch_to.active_element.send_keys(Keys.SPACE)
+    browser.switch_to.active_element.send_keys(Keys.END)
+    assert browser.execute_script(focused) == "b59"
+    assert browser.execute_script(stops) == ["b59"]
+    search = browser.find_element(By.ID, "buffers-search")
+    search.send_keys("b1")
+    search.send_keys(Keys.BACKSPACE, "2")
+    assert browser.execute_script(stops) == ["b2"]
+    assert "picked" in (browser.find_element(By.CSS_SELECTOR, "#buffers tr[tabindex='0']").get_attribute("class") or "")
+    assert browser.execute_script("return view.signal('picked')") == "b2"
+    _require_silence(browser)
+
+
+def test_paths_end_their_lines_behind_dots_and_slashes(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    _open(browser, page(many(6)), tmp_path)
+    for table in ("peak", "buffers", "decisions"):
+        found = browser.execute_script(
+            f"return document.querySelector('#{table} tbody td.path:nth-last-child(2)').innerHTML"
+        )
+        assert found.split("<wbr>")[0] == "layers."
+
+
 def test_hover_tells_of_a_buffer(browser: webdriver.Chrome, tmp_path: Path) -> None:
     _open(browser, page(many(6)), tmp_path)
     height = browser.find_element(By.CSS_SELECTOR, "#chart canvas").size["height"]

@@ -1,7 +1,8 @@
 """The wheel in empty environments: of each Python that it is for, with no extra, and with each alone: the doors that it opens.
 
 Pythons besides the one that runs the tests are looked for on the path and among pyenv's; one that is not there is not tested.
-Nor is the extra `torch` where pip would take a wheel of PyTorch with CUDA, which brings gigabytes.
+Nor is the extra `torch` where pip would take a wheel of PyTorch with CUDA, which brings gigabytes, unless
+`HOTDESK_TEST_CUDA_WHEELS=1` asks for it.
 """
 
 from __future__ import annotations
@@ -159,8 +160,14 @@ def test_doors(version: str, extra: str, wheel: Path, tmp_path: Path) -> None:
     subprocess.run([PYTHONS[version], "-m", "venv", tmp_path / "venv"], check=True)
     named = f"{wheel}[{extra}]" if extra else str(wheel)
     pinned = ["-c", str(ROOT / "constraints.txt")] if version != "3.10" else []  # pins are for Python 3.11 and later
-    if extra == "torch" and "+cpu" not in _torch(tmp_path, pinned):
-        pytest.skip(f"pip finds no PyTorch for CPUs and Python {version}")
+    if (
+        extra == "torch"
+        and os.environ.get("HOTDESK_TEST_CUDA_WHEELS") != "1"
+        and "+cpu" not in _torch(tmp_path, pinned)
+    ):
+        pytest.skip(
+            f"pip finds no PyTorch for CPUs and Python {version}: HOTDESK_TEST_CUDA_WHEELS=1 takes one with CUDA"
+        )
     done = _run(tmp_path, ["python", "-m", "pip", "install", "--quiet", *pinned, named])
     assert done.returncode == 0, done.stderr
     files = {"program.mlir": PROGRAM, "memrefs.mlir": MEMREFS, "problem.csv": CSV, "model.py": MODEL}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 _SOURCE = Path(__file__).parents[2] / "src"
 FLOORS = (
-    ("errors", "sizes", "planning", "whole_imports", "lazy_names", "interruptible", "progress"),
+    ("errors", "sizes", "planning", "whole_imports", "lazy_names", "interruptible", "progress", "unread"),
     ("_bindings", "ir", "explain"),
     ("report", "traces"),
     ("models",),

@@ -54,12 +54,14 @@ class Container:
             # not waited for, should it be a pipe
             self.descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
         except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
+            from hotdesk.unread import unread
+
+            reason = unread(self.name, error) if isinstance(error, OSError) else str(error)
             raise ArtifactError(f"the file '{self.name}'", expected="one that can be read", got=reason) from error
         try:
             status = os.fstat(self.descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise self.fault("a regular file", "none")
+                raise self.fault("a file", "a folder" if stat.S_ISDIR(status.st_mode) else "none: a device or a pipe")
             self.bytes = status.st_size
             self.sections = {each.name: each for each in self._table()}
         except BaseException:

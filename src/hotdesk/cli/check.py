@@ -19,7 +19,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.checker import CheckReport, Fault, Settings, check_module
 from hotdesk.cli.diagnostics import Diagnostic, Input
-from hotdesk.cli.exits import UsageError, require_unused
+from hotdesk.cli.exits import UsageError, of_the_system, require_unused
 from hotdesk.cli.inputs import add_ways, ready, sizes_of
 from hotdesk.cli.models import FORMS, states_its_types
 from hotdesk.cli.parsers import parser_of
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
         text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
         return _check(options, Input.of(file, text), text)
     except OSError as error:
-        print(f"error: {error.filename or file}: {error.strerror or error}", file=sys.stderr)
+        print(f"error: {of_the_system(error)}", file=sys.stderr)
     except UnicodeDecodeError as error:
         print(f"error: {file} is not text in UTF-8: {error}", file=sys.stderr)
     return 1

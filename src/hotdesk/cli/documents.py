@@ -30,8 +30,8 @@ def read_document(path: str) -> Document:
     return Document.from_json(text, "<stdin>" if path == "-" else path)
 
 
-def reported(options: argparse.Namespace) -> tuple[Document, Ready | None]:
-    """The report, and the program where it is not a saved one.
+def reported(options: argparse.Namespace, text: str = "") -> tuple[Document, Ready | None]:
+    """The report, and the program where it is not a saved one. `text` is the program of stdin, if it was read already.
 
     Raises:
         HotdeskError: the model does not compile, the file is no report, or options do not go with it (UsageError).
@@ -44,5 +44,5 @@ def reported(options: argparse.Namespace) -> tuple[Document, Ready | None]:
         return read_document(options.model), None
     if (states_its_types(options.model) or options.model == "-") and not options.inputs:
         options.random_inputs = True  # memory follows from sizes alone
-    made = ready(options)
+    made = ready(options, text)
     return made.program.document(*made.args, **made.kwargs), made

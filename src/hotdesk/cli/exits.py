@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from hotdesk.errors import HotdeskError, OptionError
+from hotdesk.unread import unread
 
 
 class UsageError(OptionError):
@@ -45,7 +46,7 @@ def exit_code(command: str, run: Callable[[], int], *, debug: bool) -> int:
         complain(f"{command}: interrupted")
         return 130
     except OSError as error:
-        complain(f"error: {error.filename or 'input or output'}: {error.strerror or error}")
+        complain(f"error: {of_the_system(error)}")
     except Exception as error:
         complain(f"error: internal error in {command}: {type(error).__name__}: {error}")
         complain(
@@ -54,6 +55,14 @@ def exit_code(command: str, run: Callable[[], int], *, debug: bool) -> int:
     if debug:
         complain(traceback.format_exc())
     return 1
+
+
+def of_the_system(error: OSError) -> str:
+    """What a file that cannot be read or written ends with, as a line."""
+    if not error.filename:
+        return f"input or output: {error.strerror or error}"
+    name = os.fsdecode(error.filename)
+    return f"{name}: expected a file, got {unread(name, error)}"
 
 
 @contextmanager

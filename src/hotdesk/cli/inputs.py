@@ -216,7 +216,9 @@ def require_sizes(inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> dic
     unknown = [name for name in sizes if name not in names]
     missing = [name for name in names if name not in sizes]
     if unknown or missing:
-        got = f"no {', '.join(missing)}" if missing else f"also {', '.join(unknown)}"
+        parts = [f"no {', '.join(missing)}"] if missing else []
+        parts += [f"also {', '.join(unknown)}"] if unknown else []
+        got = ", ".join(parts)
         expected = f"a value for each of {', '.join(names)}" if names else "none: all sizes are fixed"
         raise UsageError("option '--sizes'", expected=expected, got=got, hint=_spelled(names))
     return {names[name]: value for name, value in sizes.items()}

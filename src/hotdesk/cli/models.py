@@ -7,6 +7,7 @@ import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import signature
@@ -16,6 +17,7 @@ from typing import Any, cast
 from zipfile import is_zipfile
 
 from hotdesk.errors import HotdeskError, MissingExtraError, OptionError
+from hotdesk.unread import nearest, unread
 
 FORMS = (
     "FILE.pt2, FILE.py[:NAME] or MODULE[:NAME], where NAME, build if left out, is a function that returns "
@@ -62,14 +64,14 @@ def read_model(text: str) -> Given:
         ):
             made = found()
     else:
-        raise _refused(
-            text, f"{type(found).__name__} '{name or _DEFAULT}', neither a function nor a module with example_inputs"
-        )
+        got = f"{type(found).__name__} '{name or _DEFAULT}', neither a function nor a module with example_inputs"
+        is_model = isinstance(found, torch.nn.Module)
+        raise _refused(text, got, f"Set {name or _DEFAULT}.example_inputs, a tuple of tensors." if is_model else None)
     parts: list[Any] = list(made) if isinstance(made, tuple) else []  # pyright: ignore[reportUnknownArgumentType]
     if len(parts) == 2:
         parts.append({})
     if len(parts) != 3 or not isinstance(parts[1], tuple) or not isinstance(parts[2], Mapping):
-        raise _refused(text, f"{type(cast(object, made)).__name__} from '{name or _DEFAULT}'")
+        raise _refused(text, f"{_type_of(made)} from '{name or _DEFAULT}'", "args is a tuple, kwargs a dictionary.")
     return Given(*parts)
 
 
@@ -77,13 +79,24 @@ def _exported(file: str) -> Given:
     import torch
 
     expected = "a program that torch.export.save has written"
-    with Path(file).open("rb") as stream:
-        if not is_zipfile(stream):
-            raise OptionError(f"model '{file}'", expected=expected, got="a file that is no archive")
+    try:
+        with Path(file).open("rb") as stream:
+            archive = is_zipfile(stream)
+    except OSError as error:
+        raise OptionError(f"model '{file}'", expected=expected, got=unread(file, error)) from error
+    if not archive:
+        raise OptionError(f"model '{file}'", expected=expected, got="a file that is no archive")
     with _of_the_user(file, expected):
         exported = torch.export.load(file)
     args, kwargs = cast("tuple[Any, Any]", exported.example_inputs or ((), {}))
     return Given(exported, tuple(args), kwargs)
+
+
+def _type_of(made: object) -> str:
+    """The name of a type; of a tuple those of what it holds: `(Linear, list)`."""
+    if not isinstance(made, tuple):
+        return type(made).__name__
+    return f"({', '.join(type(each).__name__ for each in cast('tuple[object, ...]', made))})"
 
 
 def _examples(inputs: Any) -> tuple[Any, ...]:
@@ -96,8 +109,11 @@ def _examples(inputs: Any) -> tuple[Any, ...]:
 def _named(source: str, name: str) -> Any:
     module = _module(source)
     if not hasattr(module, name):
-        has = ", ".join(_models_of(module)[:_SUGGESTED])
-        raise _refused(f"{source}:{name}", "no such function", f"It has {has}." if has else None)
+        names = _models_of(module)
+        near = [each for each in get_close_matches(name, names, n=_SUGGESTED) if each != name]
+        has = ", ".join([*near, *(each for each in names if each not in near)][:_SUGGESTED])
+        hint = f"It has {has}." if has else f"Write one: def {_DEFAULT}(): return model, (x,)"
+        raise _refused(f"{source}:{name}", "no such function", hint)
     return getattr(module, name)
 
 
@@ -123,6 +139,8 @@ def _required(function: FunctionType) -> bool:
 
 def _module(source: str) -> ModuleType:
     if not source.endswith(".py"):
+        if Path(source).is_dir() and not (Path(source) / "__init__.py").is_file():
+            raise _refused(source, "a folder")
         if Path(source).is_file():
             raise _refused(source, "a file that is none of these, nor FILE.mlir, FILE.onnx or FILE.hotdesk")
         sys.path.insert(0, "")  # modules beside where the command is given, as with `python -m`
@@ -133,17 +151,22 @@ def _module(source: str) -> ModuleType:
             missing = error.__cause__
             if not isinstance(missing, ModuleNotFoundError) or not f"{source}.".startswith(f"{missing.name}."):
                 raise
-            raise _refused(source, "no such module or file") from missing
+            raise _refused(source, "no such module or file", _there_is(Path(source))) from missing
     path = Path(source)
     spec = spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise _refused(source, "no such file")
+        raise _refused(source, "a folder" if path.is_dir() else "no such file", _there_is(path))
     module = module_from_spec(spec)
     _look_beside(str(path.parent.resolve()))
     sys.modules[path.stem] = module
     with _of_the_user(source, "a file that can be imported"):
         spec.loader.exec_module(module)
     return module
+
+
+def _there_is(path: Path) -> str | None:
+    near = nearest(path)
+    return f"There is '{near}'." if near and near != str(path) else None
 
 
 _beside: dict[str, frozenset[str]] = {}

@@ -51,22 +51,23 @@ def main(arguments: Sequence[str]) -> int:
 
 def _problem(options: argparse.Namespace) -> Problem:
     """The buffers of a file, or those that a model has in its arena."""
-    if (
-        options.file.endswith((".pt2", ".onnx", ".mlir", ".mlirbc", ".py", ".json", ".hotdesk"))
-        or ".py:" in options.file
-    ):
+    text = sys.stdin.read() if options.file == "-" else ""
+    ending = (".pt2", ".onnx", ".mlir", ".mlirbc", ".py", ".json", ".hotdesk")
+    if options.file.endswith(ending) or ".py:" in options.file or "func.func" in text:
         expected = "a file of buffers: those of a model are aligned and in one arena"
         require_unused(parser(), options, ("alignment", "pin", "pool"), options.file, expected)
-        return _of_model(options)
+        return _of_model(options, text)
     require_unused(parser(), options, _OF_MODELS, options.file, "a model: buffers in a file have their bytes")
-    text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
+    if options.file != "-":
+        text = Path(options.file).read_text(encoding="utf-8")
     return read_csv(text, alignment=options.alignment, pin=options.pin, pools=options.pool)
 
 
-def _of_model(options: argparse.Namespace) -> Problem:
+def _of_model(options: argparse.Namespace, text: str) -> Problem:
     from hotdesk.cli.documents import reported
 
-    made, _ = reported(argparse.Namespace(**vars(options), model=options.file, random_inputs=False, inputs=None))
+    given = argparse.Namespace(**vars(options), model=options.file, random_inputs=False, inputs=None)
+    made, _ = reported(given, text)
     in_arena = [each for each in made.buffers if each.where == "arena"]
     return Problem(tuple(Buffer(each.name, each.lower, each.upper, each.bytes, ALIGNMENT) for each in in_arena))
 
@@ -119,8 +120,9 @@ def parser() -> argparse.ArgumentParser:
     parser = parser_of("plan", "Places buffers in one arena.", EXAMPLES)
     parser.add_argument(
         "file",
-        help="CSV with the columns id,lower,upper,size and, if need be, alignment, gaps, host and at; '-' reads stdin; "
-        "or a model, whose arena is planned; `trace FILE` reads a trace of another tool (hotdesk plan trace --help)",
+        help="CSV with the columns id,lower,upper,size and, if need be, alignment, gaps, host and at; or a model, whose "
+        "arena is planned; '-' reads CSV or MLIR from stdin; `trace FILE` reads a trace of another tool (hotdesk plan trace "
+        "--help)",
     )
     parser.add_argument(
         "--capacity",

@@ -22,7 +22,15 @@ BACK = "back"
 """The parameter that is the colour behind the charts."""
 _MOST_SAMPLES = 2000
 _WIDTH = 900
-_DASHES = {"in use": [1, 0], "arena": [8, 3], "bound": [2, 3], "no reuse": [10, 3, 2, 3]}
+_LINES = {
+    "in use": ("#0072B2", [1, 0]),
+    "arena": ("#E69F00", [8, 3]),
+    "bound": ("#009E73", [2, 3]),
+    "no reuse": ("#7A7A7A", [10, 3, 2, 3]),
+}
+"""The colour and the dashes of the lines that are always there."""
+_BESIDE = ("#CC79A7", "#56B4E9", "#D55E00")
+"""The colours of lines of other allocators, the first of which is far from that of what is in use."""
 
 
 def chart(made: Document, width: int = _WIDTH) -> dict[str, Any]:
@@ -73,8 +81,7 @@ def _bytes(alt: Any, made: Document, zoom: Any, width: int) -> Any:
             for at, held in samples
         ]
     names = ["in use", "arena", "bound", "no reuse", *(series.name for series in made.series)]
-    dashes = [_DASHES.get(name, [4, 2]) for name in names]
-    colors = [(*PALETTE, OTHER)[i % 8] for i in range(len(names))]
+    looks = [*_LINES.values(), *((_BESIDE[i % len(_BESIDE)], [4, 2]) for i in range(len(made.series)))]
     shown = alt.param(
         name="no_reuse",
         value=made.memory.no_reuse <= 3 * max(made.memory.peak, 1),
@@ -84,8 +91,10 @@ def _bytes(alt: Any, made: Document, zoom: Any, width: int) -> Any:
     lines = base.mark_line(interpolate="step-after", clip=True).encode(
         x=_points(alt, "point:Q", None, end),
         y=alt.Y("held:Q", title=name),
-        color=alt.Color("series:N", title="bytes", scale=alt.Scale(domain=names, range=colors)),
-        strokeDash=alt.StrokeDash("series:N", title="bytes", scale=alt.Scale(domain=names, range=dashes)),
+        color=alt.Color("series:N", title="bytes", scale=alt.Scale(domain=names, range=[color for color, _ in looks])),
+        strokeDash=alt.StrokeDash(
+            "series:N", title="bytes", scale=alt.Scale(domain=names, range=[dash for _, dash in looks])
+        ),
         tooltip=["series:N", "point:Q", "bytes:N", "op:N", "line:N"],
     )
     layers = [lines.add_params(shown, zoom)]

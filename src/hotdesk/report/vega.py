@@ -33,12 +33,18 @@ def rendered(template: str, values: Mapping[str, Any], data: Any) -> str:
     """A page of a template beside this module, with Vega's JavaScript and `data` inside. Raises MissingExtraError."""
     try:
         import jinja2
+        from markupsafe import Markup, escape
     except ImportError as error:
         raise MissingExtraError.of("a report in HTML", "report", "jinja2") from error
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(size=size, place=place)
+
+    def breaking(text: str) -> Any:
+        """A path whose lines end behind a dot or a slash, not within a word."""
+        return escape(text).replace(".", Markup(".<wbr>")).replace("/", Markup("/<wbr>"))
+
+    environment.filters.update(size=size, place=place, breaking=breaking)
     text = files("hotdesk.report").joinpath(template).read_text(encoding="utf-8")
     return environment.from_string(text).render(**values, script=_library(), data=_embedded(data))
 

@@ -63,7 +63,7 @@ def test_an_output_that_cannot_be_written_is_told_before_anything_runs(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(file), "--cse", "--mlir-print-ir-after-all", "-o", str(tmp_path / "no" / "out.mlir")]) == 1
-    assert capsys.readouterr().err == f"error: {tmp_path}/no/out.mlir: No such file or directory\n"
+    assert capsys.readouterr().err == f"error: {tmp_path}/no/out.mlir: expected a file, got no folder '{tmp_path}/no'\n"
 
 
 def test_parts_of_the_output_lie_between_markers_as_mlir_opt_writes_them(

@@ -141,10 +141,13 @@ def test_a_page_and_pictures() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--html", "no-such/page.html"], "error: no-such/page.html: No such file or directory"),
-        (["--json", "."], "error: .: Is a directory"),
-        (["--max-growth", "1%", "--against", "no-such.json"], "error: no-such.json: No such file or directory"),
-        (["--trace", "no-such.json"], "error: no-such.json: No such file or directory"),
+        (["--html", "no-such/page.html"], "error: no-such/page.html: expected a file, got no folder 'no-such'"),
+        (["--json", "."], "error: .: expected a file, got a folder"),
+        (
+            ["--max-growth", "1%", "--against", "mian.json"],
+            "error: mian.json: expected a file, got none of that name; there is 'main.json'",
+        ),
+        (["--trace", "no-such.json"], "error: no-such.json: expected a file, got none of that name"),
     ],
 )
 def test_files_that_cannot_be_are_told_before_anything_is_compiled(

@@ -25,6 +25,12 @@ def network():
 def sized(width):
     return model, (torch.ones(width),)
 
+def listed():
+    return model, [torch.ones(2)]
+
+def bare():
+    return model
+
 def fails():
     raise ValueError("no weights")
 """
@@ -44,9 +50,20 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "'fails' to return (model, args[, kwargs]) when called without arguments, got ValueError: no w",
         ),
         ("given.py:sized", "got TypeError: sized() missing 1 required positional argument: 'width'."),
-        ("given.py", "got no such function. It has shown, network, fails."),
-        ("given.py:net", "got no such function. It has shown, network, fails."),
-        ("given.py:model", "Linear 'model', neither a function nor a module with example_inputs"),
+        ("given.py", "got no such function. It has shown, network, listed, bare, fails."),
+        ("given.py:netwrok", "got no such function. It has network, shown, listed, bare, fails."),
+        ("script_only.py", "got no such function. Write one: def build(): return model, (x,)"),
+        ("given.py:listed", "got (Linear, list) from 'listed'. args is a tuple, kwargs a dictionary."),
+        ("given.py:bare", "got Linear from 'bare'."),
+        ("givne.py", "got no such file. There is 'given.py'."),
+        ("folder", "got a folder"),
+        ("folder.py", "got a folder"),
+        ("wieghts.pt2", "got none of that name; there is 'weights.pt2'"),
+        ("folder.pt2", "torch.export.save has written, got a folder"),
+        (
+            "given.py:model",
+            "Linear 'model', neither a function nor a module with example_inputs. Set model.example_inputs",
+        ),
         ("imports.py:build", "a file that can be imported, got ModuleNotFoundError: No module named 'not_there'"),
         ("broken.py:build", "a file that can be imported, got SyntaxError: invalid syntax (broken.py:1)"),
         ("script.py:build", "got the end of the process (SystemExit: 2). Put what is to run only as a script"),
@@ -58,6 +75,9 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_goes_wrong_in_code_and_files_of_the_user(text: str, told: str) -> None:
     Path("imports.py").write_text("import not_there")
     Path("broken.py").write_text("def f(:")
+    Path("script_only.py").write_text("value = 3")
+    for name in ("folder", "folder.py", "folder.pt2"):
+        Path(name).mkdir()
     Path("script.py").write_text("import sys\nsys.exit(2)")
     Path("weights.pt2").write_bytes(b"weights")
     with zipfile.ZipFile("other.pt2", "w") as archive:
@@ -70,7 +90,7 @@ def test_what_goes_wrong_in_code_and_files_of_the_user(text: str, told: str) -> 
 def test_the_line_that_raised_it_and_no_word_of_an_internal_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "given.py:fails"]) == 1
     told = capsys.readouterr().err
-    assert f"no weights ({Path.cwd()}/given.py:15). [HD305]" in told
+    assert f"no weights ({Path.cwd()}/given.py:21). [HD305]" in told
     assert "internal error" not in told
 
 

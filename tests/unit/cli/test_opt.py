@@ -116,8 +116,11 @@ def test_what_mlir_says_of_a_failed_pass_comes_with_its_place(file: Path, capsys
         (["--hotdesk-one-shot-bufferize=buffer-alignment=²"], "expected a value of type int, got '²'"),
         (["--hotdesk-one-shot-bufferize=buffer-alignment=--1"], "expected a value of type int, got '--1'"),
         ([f"--hotdesk-one-shot-bufferize=buffer-alignment={'1' * 5000}"], "expected a value of type int"),
-        (["-o", "/no/such/folder/out.mlir"], "/no/such/folder/out.mlir: No such file or directory"),
-        (["no/such/file.mlir"], "no/such/file.mlir: No such file or directory"),
+        (
+            ["-o", "/no/such/folder/out.mlir"],
+            "/no/such/folder/out.mlir: expected a file, got no folder '/no/such/folder'",
+        ),
+        (["no/such/file.mlir"], "no/such/file.mlir: expected a file, got no folder 'no/such'"),
     ],
 )
 def test_a_command_that_cannot_work_ends_with_a_message(

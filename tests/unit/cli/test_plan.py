@@ -1,5 +1,7 @@
 """The command line of the planner, on files."""
 
+import io
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,17 @@ from hotdesk.cli.main import main
 from hotdesk.planning import check, read_csv, read_csv_plan
 
 DATA = Path(__file__).parents[2] / "data" / "planning"
+PRODUCTS = """func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x64xf32>, %z: tensor<64x4xf32>) -> tensor<4x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<4x64xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %2 = linalg.matmul ins(%x, %y : tensor<4x4xf32>, tensor<4x64xf32>) outs(%1 : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %3 = tensor.empty() : tensor<4x4xf32>
+  %4 = linalg.fill ins(%zero : f32) outs(%3 : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %5 = linalg.matmul ins(%2, %z : tensor<4x64xf32>, tensor<64x4xf32>) outs(%4 : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %5 : tensor<4x4xf32>
+}
+"""
 CHAIN = "id,lower,upper,size\na,0,2,100\nb,1,3,100\nc,2,4,100\n"
 
 
@@ -39,6 +52,17 @@ def test_what_the_certificate_names_adds_up(tmp_path: Path, capsys: pytest.Captu
     )
     assert f"bound 616 bytes (live, 8 buffers at step 0: {named});" in capsys.readouterr().err
     assert 106 + 105 + 104 + 103 + 102 + 101 + 140 - 40 - 105 == 616
+
+
+def test_stdin_is_csv_or_mlir(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(CHAIN))
+    assert main(["plan", "-"]) == 0
+    assert capsys.readouterr().out.endswith("c,2,4,100,0\n")
+    monkeypatch.setattr("sys.stdin", io.StringIO(PRODUCTS))
+    assert main(["plan", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert re.fullmatch(r"id,lower,upper,size,offset\nb0,\d+,\d+,1024,0\n", out)
+    assert err.startswith("arena 1,024 bytes, optimal")
 
 
 def test_nothing_to_plan_names_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,7 +166,7 @@ def test_a_file_with_a_byte_order_mark(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "/nowhere.csv"]) == 1
-    assert capsys.readouterr().err == "error: /nowhere.csv: No such file or directory\n"
+    assert capsys.readouterr().err == "error: /nowhere.csv: expected a file, got none of that name\n"
 
 
 def test_pools_with_a_cost_take_what_does_not_fit(chain: str, capsys: pytest.CaptureFixture[str]) -> None:

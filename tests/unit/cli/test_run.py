@@ -99,7 +99,8 @@ def test_a_profile_of_a_program_in_mlir(program: str, capsys: pytest.CaptureFixt
         (["--entry", "other"], "arguments: expected --inputs for %x: i32[2], or --random-inputs, got none"),
         (["--entry", "other", "--sizes", "n=3"], "option '--sizes': expected none: all sizes are fixed, got also n"),
         (["--entry", "scaled", "--random-inputs"], "got no k, x[0], n. Write --sizes k=5,x[0]=5,n=5."),
-        (["--entry", "other", "--inputs", "missing.npy"], "missing.npy: No such file"),
+        (["--entry", "scaled", "--sizes", "m=3"], "got no k, x[0], n, also m. Write --sizes k=5,x[0]=5,n=5."),
+        (["--entry", "other", "--inputs", "missing.npy"], "missing.npy: expected a file, got none of that name"),
         (
             ["--entry", "other", "--inputs", "word"],
             "option '--inputs': expected files .npy, numbers, true or false, got 'word'",

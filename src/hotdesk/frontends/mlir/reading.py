@@ -18,6 +18,7 @@ from hotdesk.ir.functions import find_uses, is_private, named_functions
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import new_function, signature
 from hotdesk.ir.walking import entry_block, is_declaration, symbol_name
+from hotdesk.unread import unread
 
 Given: TypeAlias = "str | bytes | os.PathLike[str] | ir.Module"
 
@@ -89,7 +90,7 @@ def read(given: Given) -> ParsedModule:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise OptionError(f"model '{path}'", expected="a file", got=error.strerror or str(error)) from error
+        raise OptionError(f"model '{path}'", expected="a file", got=unread(path, error)) from error
     return _of_bytes(content, path)
 
 
@@ -150,15 +151,16 @@ def entry_function(module: ir.Module, name: str | None) -> ir.Operation:
     """The function of that name; without one the only public function that has a body, or else `main`.
 
     Raises:
+        InvalidIRError: there is none at all.
         OptionError: there is no such function, or there are several.
     """
     functions = {key: each for key, each in named_functions(module).items() if not is_declaration(each)}
     public = [key for key, each in functions.items() if not is_private(each)]
     if name is None and len(public) != 1 and "main" not in functions:
-        got = "none" if not public else "no choice between them"
-        raise OptionError(
-            "option 'entry'", expected=_one_of(public), got=got, hint='Say which: `entry="name"`.' if public else None
-        )
+        if not public:
+            raise InvalidIRError("the program", expected=_one_of(public), got="none")
+        hint = 'Say which: `entry="name"`.'
+        raise OptionError("option 'entry'", expected=_one_of(public), got="no choice between them", hint=hint)
     chosen = name if name is not None else public[0] if len(public) == 1 else "main"
     found = functions.get(chosen.removeprefix("@"))
     if found is None:

@@ -22,6 +22,7 @@ from hotdesk.errors import InvalidIRError, MissingExtraError, OptionError, Unsup
 from hotdesk.frontends.onnx.elements import PLAIN
 from hotdesk.frontends.onnx.rewrites import REWRITES, Graph, NotRewritten, first_reader
 from hotdesk.ir.locations import scope
+from hotdesk.unread import unread
 
 if TYPE_CHECKING:
     import onnx
@@ -219,7 +220,7 @@ def _loaded(given: Any) -> tuple[onnx.ModelProto, str | None]:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise OptionError(f"model '{path}'", expected="a file", got=error.strerror or str(error)) from error
+        raise OptionError(f"model '{path}'", expected="a file", got=unread(path, error)) from error
     try:
         proto = onnx.ModelProto.FromString(content)
     except DecodeError as error:

@@ -1,0 +1,31 @@
+"""What came where a file was expected: nothing of that name, with the nearest one there is, a folder, or what the system says."""
+
+from __future__ import annotations
+
+import os
+from difflib import get_close_matches
+from pathlib import Path
+
+
+def unread(path: str | os.PathLike[str], error: OSError) -> str:
+    """What is at a path that an error is about, in a few words: `none of that name; there is 'model.py'`."""
+    place = Path(path)
+    if isinstance(error, IsADirectoryError):
+        return "a folder"
+    if not isinstance(error, FileNotFoundError):
+        return error.strerror or str(error)
+    if not place.parent.is_dir():
+        return f"no folder '{place.parent}'"
+    near = nearest(place)
+    return f"none of that name; there is '{near}'" if near else "none of that name"
+
+
+def nearest(path: Path) -> str | None:
+    """The file beside a path whose name is most like it, if one is; of names that are alike, one with the same ending."""
+    try:
+        names = sorted(os.listdir(path.parent))
+    except OSError:
+        return None
+    found = get_close_matches(path.name, names, n=3, cutoff=0.7)
+    found.sort(key=lambda name: Path(name).suffix != path.suffix)
+    return str(path.parent / found[0]) if found else None
