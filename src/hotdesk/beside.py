@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import gc
 import io
+import logging
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -139,7 +140,13 @@ def _in_onnx(model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], folde
 
         given = as_module(model)
     exporter: Any = torch.onnx
-    exporter.export(given, args, str(path), kwargs=dict(kwargs), dynamo=True, verbose=False)
+    log = logging.getLogger("torch.onnx")
+    level = log.level
+    log.setLevel(logging.ERROR)  # it warns of packages that no model here uses
+    try:
+        exporter.export(given, args, str(path), kwargs=dict(kwargs), dynamo=True, verbose=False)
+    finally:
+        log.setLevel(level)
     leaves = pytree.tree_leaves((args, dict(kwargs)))
     return str(path), [leaf.detach().numpy() for leaf in leaves if isinstance(leaf, torch.Tensor)]
 

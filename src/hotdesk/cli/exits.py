@@ -62,6 +62,8 @@ def of_the_system(error: OSError) -> str:
     if not error.filename:
         return f"input or output: {error.strerror or error}"
     name = os.fsdecode(error.filename)
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return f"{name}: expected a folder, got a file"
     return f"{name}: expected a file, got {unread(name, error)}"
 
 

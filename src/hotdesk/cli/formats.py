@@ -66,14 +66,18 @@ def require_formats(options: argparse.Namespace) -> None:
     if options.html or options.svg or options.png:
         require_drawing()
     for path in filter(None, (options.json, options.html, options.svg, options.png)):
-        folder = Path(path).parent
-        if path == "-":
-            continue
-        wrong = errno.EISDIR if Path(path).is_dir() else 0 if folder.is_dir() else errno.ENOENT
-        if not wrong and not os.access(path if Path(path).exists() else folder, os.W_OK):
-            wrong = errno.EACCES
-        if wrong:
-            raise OSError(wrong, os.strerror(wrong), path)
+        if path != "-":
+            require_writable(path)
+
+
+def require_writable(path: str) -> None:
+    """Raises OSError where a file cannot be written."""
+    folder = Path(path).parent
+    wrong = errno.EISDIR if Path(path).is_dir() else 0 if folder.is_dir() else errno.ENOENT
+    if not wrong and not os.access(path if Path(path).exists() else folder, os.W_OK):
+        wrong = errno.EACCES
+    if wrong:
+        raise OSError(wrong, os.strerror(wrong), path)
 
 
 def add_formats(parser: argparse.ArgumentParser) -> None:

@@ -71,7 +71,9 @@ def read_model(text: str) -> Given:
     if len(parts) == 2:
         parts.append({})
     if len(parts) != 3 or not isinstance(parts[1], tuple) or not isinstance(parts[2], Mapping):
-        raise _refused(text, f"{_type_of(made)} from '{name or _DEFAULT}'", "args is a tuple, kwargs a dictionary.")
+        raise _refused(
+            text, f"{_type_of(cast(object, made))} from '{name or _DEFAULT}'", "args is a tuple, kwargs a dictionary."
+        )
     return Given(*parts)
 
 

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from hotdesk.cli.formats import require_writable
 from hotdesk.cli.inputs import Ready, add_model, ready
 from hotdesk.cli.parsers import parser_of
 from hotdesk.runtime.arguments.tensors import is_torch
@@ -26,6 +27,8 @@ _SHOWN = 60
 def main(arguments: Sequence[str]) -> int:
     """Runs `hotdesk run` and returns its exit code."""
     options = parser().parse_args(arguments)
+    if options.save:
+        require_writable(options.save)
     made = ready(options)
     returned = made.program(*made.args, **made.kwargs)
     found = {**dict(_named("result", returned)), **_written(made)}

@@ -113,7 +113,7 @@ def test_what_it_refuses(arguments: list[str], message: str, capsys: pytest.Capt
 
 def test_a_folder_that_cannot_be_made(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export-c", "in.mlir", "--entry", "scaled", "-o", "in.mlir"]) == 1
-    assert capsys.readouterr().err == "error: in.mlir: File exists\n"
+    assert capsys.readouterr().err == "error: in.mlir: expected a folder, got a file\n"
 
 
 @pytest.mark.parametrize("arguments", [["in.mlir"], ["in.mlir", "-o", "out", "--target", "vax"]])

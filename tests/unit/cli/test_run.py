@@ -115,6 +115,11 @@ def test_what_it_refuses(program: str, arguments: list[str], message: str, capsy
     assert message in capsys.readouterr().err
 
 
+def test_results_that_cannot_be_saved_are_told_before_it_runs(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", program, "--entry", "other", "--random-inputs", "--save", "no-such/x.npz"]) == 1
+    assert capsys.readouterr() == ("", "error: no-such/x.npz: expected a file, got no folder 'no-such'\n")
+
+
 def test_a_command_line_without_sense(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["run", program, "--sizes", "n=x"])
