@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -239,3 +240,48 @@ def test_a_number_beyond_its_type_is_refused_as_by_eager() -> None:
 
     with pytest.raises(hotdesk.HotdeskError, match=r"PyTorch refuses `max=300` of op `aten\.clamp"):
         hotdesk.compile(clamped, (torch.ones(3, dtype=torch.int8),))
+
+
+ATTENTIONS: dict[str, tuple[dict[str, Any], int]] = {
+    "plain": ({}, 4),
+    "causal": ({"is_causal": True}, 4),
+    "of grouped queries": ({"enable_gqa": True}, 2),
+}
+
+
+@pytest.mark.parametrize("queries", [1, 3, 8])
+@pytest.mark.parametrize("name", ATTENTIONS)
+@pytest.mark.parametrize("dtype", HALVES)
+def test_attention_is_as_exact_as_eager_however_few_its_queries(dtype: torch.dtype, name: str, queries: int) -> None:
+    options, heads = ATTENTIONS[name]
+    q = (3 * random(2, 4, queries, 16)).to(dtype)
+    k, v = (random(2, heads, 70, 16).to(dtype) for _ in range(2))
+
+    def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return F.scaled_dot_product_attention(q, k, v, **options)
+
+    exact = attend(q.double(), k.double(), v.double())
+    off, allowed = (
+        (found - exact).abs().max() for found in (hotdesk.compile(attend, (q, k, v))(q, k, v), attend(q, k, v))
+    )
+    assert off <= 1.3 * allowed
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_a_step_of_generation_makes_no_wider_copy_of_keys_and_values(dtype: torch.dtype) -> None:
+    q, k, v = (random(1, 4, n, 16).to(dtype) for n in (1, 512, 512))
+    program = hotdesk.compile(Call(F.scaled_dot_product_attention), (q, k, v))
+    assert program.memory(q, k, v).arena <= 2 * 4 * 4 * 512  # of two rows of scores for each head
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_means_and_deviations_of_norms_have_the_type_that_eager_gives_them(dtype: torch.dtype) -> None:
+    x, weight = random(2, 4, 6).to(dtype), torch.ones(6)
+
+    def norms(x: torch.Tensor) -> list[torch.Tensor]:
+        weights = (None, weight.to(dtype), weight)
+        layers = [result for each in weights for result in torch.native_layer_norm(x, [6], each, each, 1e-5)]
+        return [*layers, *torch.native_group_norm(x, None, None, 2, 4, 6, 2, 1e-5)]
+
+    for found, expected in zip(hotdesk.compile(norms, (x,))(x), norms(x), strict=True):
+        torch.testing.assert_close(found, expected)

@@ -61,7 +61,13 @@ def _layer_norm(
         result = result * weight
     if bias is not None:
         result = result + bias
-    return result.to(x.dtype), mean, rstd
+    kept = _dtype_of_statistics(x, weight)
+    return result.to(x.dtype), mean.to(kept), rstd.to(kept)
+
+
+def _dtype_of_statistics(x: Tensor, weight: Tensor | None) -> torch.dtype:
+    """Of means and deviations: the type of what they are of, or that of wider weights."""
+    return x.dtype if weight is None or weight.dtype == x.dtype else compute_dtype(x.dtype)
 
 
 def _rms_norm(x: Tensor, normalized_shape: list[int], weight: Tensor | None = None, eps: float | None = None) -> Tensor:
@@ -90,7 +96,8 @@ def _group_norm(
         result = result * _per_channel(weight, x.dim())
     if bias is not None:
         result = result + _per_channel(bias, x.dim())
-    return result.to(x.dtype), mean.reshape(batch, groups), rstd.reshape(batch, groups)
+    kept = _dtype_of_statistics(x, weight)
+    return result.to(x.dtype), mean.reshape(batch, groups).to(kept), rstd.reshape(batch, groups).to(kept)
 
 
 def _softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
@@ -115,17 +122,23 @@ def attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """`scaled_dot_product_attention` as products and a softmax; NotImplemented with dropout."""
+    """`scaled_dot_product_attention` as products and a softmax; NotImplemented with dropout.
+
+    Scores of halves are in float32, as PyTorch's are. Where few queries, as of a step of generation, read all keys and values,
+    these are widened as they are read, by a loop of their own, not by a product that wants them in memory.
+    """
     if dropout_p:
         return NotImplemented
     given, queries = query.dtype, query.size(-2)
-    if compute_dtype(given) != given and not (isinstance(queries, int) and queries <= MOST_ROWS):
+    if compute_dtype(given) != given:
         query, key, value = (each.to(compute_dtype(given)) for each in (query, key, value))
     if enable_gqa:
         key, value = (each.repeat_interleave(query.size(-3) // each.size(-3), -3) for each in (key, value))
     factor = scale if scale is not None else attention_scale(query)
-    weights = attention_weights(query * factor, key, attn_mask, 0 if is_causal else None)
-    return torch.matmul(weights, value).to(given)
+    few = compute_dtype(given) != given and isinstance(queries, int) and queries <= MOST_ROWS
+    weights = attention_weights(query * factor, key, attn_mask, 0 if is_causal else None, few)
+    result = (weights.unsqueeze(-1) * value.unsqueeze(-3)).sum(-2) if few else torch.matmul(weights, value)
+    return result.to(given)
 
 
 def attention_scale(query: Tensor) -> float:
@@ -134,14 +147,15 @@ def attention_scale(query: Tensor) -> float:
     return 1.0 if isinstance(width, int) and width == 0 else 1.0 / math.sqrt(width)
 
 
-def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None, first: int | None) -> Tensor:
+def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None, first: int | None, few: bool = False) -> Tensor:
     """How much each key counts for each query, by scaled queries.
 
     Args:
         mask: of bools, or a summand of the scores, whose shape it has or is broadcast to.
         first: of causal attention the number of the first query; it sees keys up to that number.
+        few: whether there are so few queries that keys are read as they are, without a copy in the type of the scores.
     """
-    scores = torch.matmul(query, key.transpose(-2, -1))
+    scores = (query.unsqueeze(-2) * key.unsqueeze(-3)).sum(-1) if few else torch.matmul(query, key.transpose(-2, -1))
     if first is not None:
         rows = torch.arange(first, first + query.size(-2), device=query.device).unsqueeze(-1)
         columns = torch.arange(key.size(-2), device=query.device)
