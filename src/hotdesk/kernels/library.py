@@ -41,7 +41,7 @@ def product_module(machine: Machine, element: str) -> ir.Module:
 
 
 def half_module(machine: Machine, element: str, result: str) -> ir.Module:
-    """The same for a type of 16 bits; it calls `product_name` of f32, which the module of those products defines."""
+    """The same for a type of 16 bits; it calls `product_name` and `sweep_name` of f32, of the module of those products."""
     return _module(half_batch_functions(machine, element, result), sharing_function(machine, element, result))
 
 

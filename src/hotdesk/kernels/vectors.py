@@ -350,6 +350,31 @@ class VectorBuilder(KernelBuilder):
         high = self.value(f"arith.shli {number}, {self._filled(16, bits)} : {bits}")
         return self.value(f"arith.bitcast {high} : {bits} to {single}")
 
+    def load_pairs(self, operand: Operand, offset: Index) -> str:
+        """Twice as many 16-bit floats as there are lanes, two in each: a vector of the builder's type, f32, only by its bits."""
+        pairs = f"vector<{2 * self.lanes}x{operand.element}>"
+        found = self.value(f"vector.load {operand.flat}[{self.index(offset)}] : memref<?x{operand.element}>, {pairs}")
+        return self.value(f"vector.bitcast {found} : {pairs} to {self.vector}")
+
+    def widened_pairs(self, value: str, element: str) -> tuple[str, str]:
+        """The first of the two 16-bit floats in each lane, and the second, in f32."""
+        bits = self._many("i32", None)
+        number = self.value(f"arith.bitcast {value} : {self.vector} to {bits}")
+        by = self._filled(16, bits)
+        if element == "bf16":
+            upper = self._filled(-(1 << 16), bits)
+            found = (f"arith.shli {number}, {by}", f"arith.andi {number}, {upper}")
+            first, second = (
+                self.value(f"arith.bitcast {self.value(f'{each} : {bits}')} : {bits} to {self.vector}")
+                for each in found
+            )
+            return first, second
+        short, half = self._many("i16", None), self._many(element, None)
+        shifted = self.value(f"arith.shrui {number}, {by} : {bits}")
+        cut = (self.value(f"arith.trunci {each} : {bits} to {short}") for each in (number, shifted))
+        first, second = (self.widened(self.value(f"arith.bitcast {each} : {short} to {half}"), element) for each in cut)
+        return first, second
+
     def narrowed(self, value: str, element: str, *, lanes: int | None = None) -> str:
         """Numbers of f32 as 16-bit floats, rounded to the nearest, or to the even one; one alone where `lanes` is 0."""
         half, single = (self._many(kind, lanes) for kind in (element, "f32"))

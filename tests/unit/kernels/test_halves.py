@@ -129,6 +129,44 @@ def test_results_of_f32(element: str) -> None:
     pool().serve(products.machine, 1)
 
 
+@pytest.mark.parametrize(
+    ("machine", "element"), [("AVX2", "bf16"), ("AVX2", "f16"), ("generic", "bf16"), ("NEON", "bf16")]
+)
+def test_results_of_f32_on_other_machines(machine: str, element: str) -> None:
+    products = compiled(machine, element, "f32")[0]
+    for sizes, layouts in product(
+        [*SIZES, (40, 30, 300)], (("rows", "columns"), ("rows", "rows"), ("columns", "rows"))
+    ):
+        check(products, sizes, (*layouts, "rows"), TYPES[element], 1, True, torch.float32)
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+def test_several_blocks_of_panels(pooled: bool) -> None:
+    """Of columns, rows and k; with rows of either operand converted, and without scratch memory."""
+    products = compiled("host", "bf16", "f32", pooled=pooled)[0]
+    for sizes, layouts in product(
+        ((60, 1700, 1300), (16, 900, 1100), (900, 20, 63)), (("rows", "columns"), ("gap", "rows"))
+    ):
+        for result in ("rows", "columns"):
+            check(products, sizes, (*layouts, result), torch.bfloat16, 1, False, torch.float32)
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_numbers_of_every_size_become_f32(element: str) -> None:
+    """Of each of 16 bits, in the operand that is packed, and in the one that is converted: exactly."""
+    dtype, products = TYPES[element], compiled("host", element, "f32")[0]
+    every = torch.arange(1 << 16, dtype=torch.int32).to(torch.int16).view(dtype)
+    every = torch.where(every.isfinite(), every, torch.ones((), dtype=dtype)).view(1, 1 << 10, 1 << 6)
+    one = torch.eye(1 << 6, dtype=dtype)[None]
+    for layout in (one, one.transpose(1, 2)):
+        c = torch.empty(1, 1 << 10, 1 << 6)
+        call(products, every, layout, c, add=False)
+        assert torch.equal(c, every.float())
+        turned = torch.empty(1, 1 << 6, 1 << 10)
+        call(products, layout, every.transpose(1, 2), turned, add=False)
+        assert torch.equal(turned, every.float().transpose(1, 2))
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads(threads: int) -> None:
     products, _ = compiled("host", "f16")
@@ -172,18 +210,19 @@ def test_infinities_and_what_is_no_number(element: str) -> None:
     )
 
 
+@pytest.mark.parametrize("result", [np.float16, np.float32])
 @pytest.mark.parametrize("behind", [True, False])
-def test_nothing_is_touched_beyond_the_operands(behind: bool) -> None:
-    products = compiled("host", "f16")[0]
+def test_nothing_is_touched_beyond_the_operands(behind: bool, result: type[np.floating]) -> None:
+    products = compiled("host", "f16", "f32" if result is np.float32 else "")[0]
 
-    def placed(rows: int, columns: int, turned: bool) -> torch.Tensor:
-        memory = Protected(rows * columns, np.float16, behind=behind)
+    def placed(rows: int, columns: int, turned: bool, kind: type[np.floating] = np.float16) -> torch.Tensor:
+        memory = Protected(rows * columns, kind, behind=behind)
         memory.array[:] = np.arange(rows * columns) % 3 - 1
         array = memory.array.reshape(columns, rows).T if turned else memory.array.reshape(rows, columns)
         return torch.from_numpy(array)[None]
 
     for (m, n, k), turned in product([size for size in SIZES if all(size)], product((False, True), repeat=3)):
-        a, b, c = placed(m, k, turned[0]), placed(k, n, turned[1]), placed(m, n, turned[2])
+        a, b, c = placed(m, k, turned[0]), placed(k, n, turned[1]), placed(m, n, turned[2], result)
         want = a.double() @ b.double() + c.double()
         call(products, a, b, c, add=True)
         torch.testing.assert_close(c.double(), want, rtol=0, atol=0)

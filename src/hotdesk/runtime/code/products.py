@@ -69,7 +69,7 @@ def _defined() -> dict[str, Common]:
     for element in ELEMENTS:
         add(shared_name(element), product_module, element)
     for half, result in product(HALVES, ("", "f32")):
-        types, calls = (half, result or half), (product_name("f32"),)
+        types, calls = (half, result or half), (product_name("f32"), sweep_name("f32"))
         add(shared_name(half, result), half_module, *types, sums="f32", calls=calls)
     for image in (*ELEMENTS, *HALVES):
         sums = summed_in(image)
