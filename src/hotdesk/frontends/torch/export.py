@@ -193,8 +193,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     with _quietly(), refusals():
         refuse_settled_counts(source.program.graph)
         refuse_numbers_beyond_elements(source.program.graph)
-        functionalized.prepare(all_graphs(source.program.graph))
-        exported = _decomposed(source.program)
+        exported = _decomposed(functionalized.prepared(source.program))
     forget_places(exported.graph)
     refuse_data_dependence(exported.graph, foreign=foreign)
     after_decompositions = time.perf_counter()

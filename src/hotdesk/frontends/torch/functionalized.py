@@ -7,12 +7,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import copy
 from typing import Any, cast
 
 import torch
 from torch._ops import OpOverload
+from torch.export import ExportedProgram
 
+from hotdesk.frontends.torch.control_flow import all_graphs
 from hotdesk.frontends.torch.lines import place_like
 
 aten: Any = torch.ops.aten
@@ -24,11 +26,17 @@ _DROPOUTS = (
 )
 
 
-def prepare(graphs: Iterable[torch.fx.Graph]) -> None:
-    """Makes graphs that are not functional yet what they say."""
-    for graph in graphs:
-        _complete_copies(graph)
-        _pass_through_dropouts(graph)
+def prepared(program: ExportedProgram) -> ExportedProgram:
+    """A program that is not functional yet, with graphs that are what they say: a copy, where anything is to be changed."""
+    if not any(_incomplete_copies(graph) or _idle_dropouts(graph) for graph in all_graphs(program.graph)):
+        return program
+    program = cast(Any, program)._update(copy.deepcopy(program.graph_module), program.graph_signature)
+    for graph in all_graphs(program.graph):
+        for node in _incomplete_copies(graph):
+            _complete(node)
+        for node in _idle_dropouts(graph):
+            node.target, node.args = aten.alias.default, node.args[:1]
+    return program
 
 
 def is_mutable(node: torch.fx.Node) -> bool:
@@ -37,25 +45,34 @@ def is_mutable(node: torch.fx.Node) -> bool:
     return isinstance(target, OpOverload) and bool(cast(Any, target)._schema.is_mutable)
 
 
-def _complete_copies(graph: torch.fx.Graph) -> None:
-    for copy in graph.find_nodes(op="call_function", target=aten.copy_.default):
-        target, source, *_ = copy.args
-        into, given = target.meta["val"], source.meta["val"]
-        if given.dtype != into.dtype:
-            source = _before(copy, aten._to_copy.default, source, dtype=into.dtype)
-        if given.shape != into.shape:
-            source = _before(copy, aten.expand_as.default, source, target)
-        copy.update_arg(1, source)
+def _incomplete_copies(graph: torch.fx.Graph) -> list[torch.fx.Node]:
+    """The calls of `copy_` whose source is of another type or of other sizes than the target."""
+    found: list[torch.fx.Node] = []
+    for node in graph.find_nodes(op="call_function", target=aten.copy_.default):
+        into, given = (each.meta["val"] for each in node.args[:2])
+        if given.dtype != into.dtype or given.shape != into.shape:
+            found.append(node)
+    return found
 
 
-def _pass_through_dropouts(graph: torch.fx.Graph) -> None:
+def _complete(node: torch.fx.Node) -> None:
+    """Gives a `copy_` a source of its target's type and sizes."""
+    target, source = cast("tuple[Any, Any]", node.args[:2])
+    into, given = target.meta["val"], source.meta["val"]
+    if given.dtype != into.dtype:
+        source = _before(node, aten._to_copy.default, source, dtype=into.dtype)
+    if given.shape != into.shape:
+        source = _before(node, aten.expand_as.default, source, target)
+    node.update_arg(1, source)
+
+
+def _idle_dropouts(graph: torch.fx.Graph) -> list[torch.fx.Node]:
+    """The dropouts that drop nothing, where tensors change."""
     if not any(map(is_mutable, graph.nodes)):
-        return
-    for target in _DROPOUTS:
-        for node in graph.find_nodes(op="call_function", target=target):
-            given, _, drops = node.args
-            if not drops:
-                node.target, node.args = aten.alias.default, (given,)
+        return []
+    return [
+        node for target in _DROPOUTS for node in graph.find_nodes(op="call_function", target=target) if not node.args[2]
+    ]
 
 
 def _before(node: torch.fx.Node, target: Any, *args: torch.fx.Node, **kwargs: Any) -> torch.fx.Node:
