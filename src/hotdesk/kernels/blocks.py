@@ -35,10 +35,8 @@ _ROWS_AT_ONCE = 8  # of b that are packed for all panels, so that what lies toge
 # long as rows of b are no multiple of some bytes apart, which share few sets of the nearest cache.
 _UNPACKED_ROWS, _UNPACKED_SHALLOW_ROWS, _SHALLOW, _SHARED_SETS_BYTES = 36, 72, 64, 512
 _COLUMNS_AHEAD = 2  # groups of columns
-_STREAMED_ROWS, _STREAMED_PANELS = (
-    64,
-    2,
-)  # rows of a, done before more of b has come from memory; panels of a block then
+_STREAMED_ROWS = 64  # of a, done before more of b has come from memory
+_STREAMED_PANELS = 2  # of a block then
 _ROW_BYTES = 128  # of a panel: blocks of panels with longer rows are as deep as with these
 _WHOLE = 1.4  # of the room of a block: all columns of b together may have so much
 _SHORT = 64  # steps of k at a time where there is no scratch memory

@@ -97,9 +97,8 @@ def _before(machine: Machine, image: str, element: str, tiles: int) -> str:
     top, left, pitch, tile, count = (f.number(name) for name in ("top", "left", "pitch", "tile", "count"))
     v, v_at, v_step = f.pointer("v"), f.number("v_at"), f.number("v_step")
     lanes = f.lanes
-    wide = (
-        tiles + 2 * lanes
-    )  # tiles of a row on the stack: one more than a panel, and the rest of a vector from the last on
+    # Tiles of a row on the stack: one more than a panel, and the rest of a vector from the last on.
+    wide = tiles + 2 * lanes
     rows = f.scratch(SIZE * OUTPUTS * wide)
     end = f.add(tile, count, 1)
     lines = f.floordiv(tile, pitch), f.ceildiv(end, pitch)
@@ -140,9 +139,7 @@ def _before(machine: Machine, image: str, element: str, tiles: int) -> str:
         )
         f.first_of(ways, lambda: transformed(OUTPUTS, masked=True))
 
-    with f.loop(
-        count, wide - lanes + 1, lanes
-    ) as place:  # what no tile is read from is zeros: numbers, and no slow ones
+    with f.loop(count, wide - lanes + 1, lanes) as place:  # zeros where no tile is read: numbers, and no slow ones
         for i in range(SIZE * OUTPUTS):
             f.store_vector(f.zeros(), rows, f.add(place, i * wide))
     with f.loop(0, channels) as channel:

@@ -122,10 +122,10 @@ def _peak(alt: Any, made: Document) -> list[Any]:
     right = made.peak_point > len(made.points) / 2
     at: dict[str, Any] = {"align": "right" if right else "left", "dx": -9 if right else 9, "dy": -9, "clip": False}
     back = alt.ExprRef(BACK)
-    around, text = (
+    around, text = (  # twice, so that it can be read where lines run behind it
         base.mark_text(**at, fontWeight="bold", color=color, **more).encode(text="text:N")
         for color, more in ((back, {"stroke": back, "strokeWidth": 4, "opacity": 0.85}), ("#D55E00", {}))
-    )  # so that it can be read where lines run behind it
+    )
     return [base.mark_point(filled=True, size=90, color="#D55E00", shape="diamond"), around, text]
 
 

@@ -34,12 +34,10 @@ _MAGIC = b"hotdesk1"
 _HEAD = struct.Struct("<8sQ32s")
 _SIZE = 1 << 30
 _FILLED_TO = 0.8  # of the limit, when entries have to go
-_READ = (
-    os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-)  # nobody is waited for, should it be a pipe
-_RECENT = (
-    3600  # seconds: an entry's last use is noted as exactly as this, and a file half written is somebody's for so long
-)
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+"""How a file is opened: nobody is waited for, should it be a pipe."""
+_RECENT = 3600
+"""Seconds: an entry's last use is noted as exactly as this, and a file half written is somebody's for so long."""
 
 
 def key_of(*parts: str | bytes) -> str:

@@ -332,9 +332,8 @@ def _with_bodies(program: ExportedProgram, calls: _Calls, bodies: Mapping[Hashab
             made[node] = made[node.args[0]][node.args[1]]
         else:
             made[node] = _inlined(graph, node, bodies[calls.keys[node]], made)
-            made |= dict.fromkeys(
-                calls.changed.get(node, ()), made[node]
-            )  # who reads them from here on reads these contents
+            # Who reads what the call changes, from here on, reads these contents.
+            made |= dict.fromkeys(calls.changed.get(node, ()), made[node])
     return _finished(program, graph)
 
 

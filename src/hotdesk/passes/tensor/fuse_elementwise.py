@@ -54,9 +54,8 @@ def _fuse_producers(consumer: ir.Operation, function: ir.Operation, writes: Memo
     """Fuses producers into a consumer until none is left that may be; their producers come in turn."""
     decisions: list[Decision] = []
     while True:
-        found = _findings(
-            consumer, SymbolicSizes(function), writes
-        )  # what it remembers of erased ops is not to be asked again
+        sizes = SymbolicSizes(function)  # made afresh: what it remembers of erased ops is not to be asked again
+        found = _findings(consumer, sizes, writes)
         fusion = next((each for each in found if isinstance(each, Fusion)), None)
         if fusion is None:
             return [*decisions, *dict.fromkeys(each for each in found if isinstance(each, Decision))]

@@ -130,9 +130,7 @@ def glance(value: object) -> tuple[Hashable, int] | None:
         if not pointer or (pointer & LOW_BITS and pointer % tensor.itemsize) or (dtype.is_complex and tensor.is_conj()):
             return None
         return (dtype, tensor.shape), pointer
-    except (
-        RuntimeError
-    ):  # one of another layout, or a wrapper that stands for a tensor: they lack addresses, sizes or strides
+    except RuntimeError:  # another layout, or a wrapper that stands for a tensor: no address, sizes or strides
         return None
 
 
