@@ -4,8 +4,10 @@
 
 The loops are those of a product (`product`): a block of channels and taps that lets a panel stay in the nearest cache, as many
 filters as stay in the next ones, panel by panel of pixels. The unfolded image is never in memory: a panel of it is packed on
-the stack just before its use (`convolution_packing`). Weights are read where they lie, those of a filter together; 16-bit floats
-are summed in f32: their weights are converted, a block at a time, in scratch memory, as the image is while it is packed.
+the stack just before its use (`convolution_packing`). A pixel that is left over from whole panels, as of 7 by 7 with AVX-512, is
+a dot product with each filter: a tile of one column takes as long as one of a whole vector. Weights are read where they lie,
+those of a filter together; 16-bit floats are summed in f32: their weights are converted, a block at a time, in scratch memory,
+as the image is while it is packed.
 
 After Chetlur et al., *cuDNN: Efficient Primitives for Deep Learning*, 2014, whose convolutions unfold while they load a tile.
 """
@@ -18,10 +20,12 @@ from hotdesk.kernels.halves import convert_function, convert_kinds, convert_name
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.scratch import CONVERTED, DECLARED
+from hotdesk.kernels.skinny import DOTS_ARGUMENTS, dots_function, dots_name
 from hotdesk.kernels.text import Index
 from hotdesk.kernels.vectors import VectorBuilder
 
 _PANELS = 4  # packed at a time: neighbouring pixels lie in the same lines of the cache
+_LEAST_DEEP = 64  # channels and taps for which dot products are worth it
 _PADDING = 16  # elements between rows of converted weights, which else might share a set of the nearest cache
 
 CONVOLUTION_ARGUMENTS = (
@@ -52,6 +56,7 @@ def convolution_functions(machine: Machine, image: str) -> str:
     parts = [f"func.func private @{sweep_name(element)}({', '.join(kinds(SWEEP_ARGUMENTS, element))})\n"]
     if image != element:
         parts += [DECLARED.format(element=element), convert_function(machine, image, widen=True)]
+    parts += [dots_function(machine, element, 1)]
     parts += [unfold_functions(machine, image, element, Tile.of(machine).vectors), _alone(machine, image, element)]
     return "".join(parts)
 
@@ -80,6 +85,7 @@ class _ConvolutionLoops:
         self.a, self.pointers = f.arguments(CONVOLUTION_ARGUMENTS, {"x": image, "w": image, "y": element})
         self.wide = tile.columns(machine, element)
         self.panel = f.scratch(_PANELS * deepest * self.wide)
+        self.pixel = f.scratch(deepest)
         self.taps = f.mul(self.a["rows"], self.a["columns"])
         self.across, self.down, self.several = self._cut_sums(deepest)
         self.at_once = f.mul(panels_at_once(f, f.mul(self.down, self.across), _PANELS), self.wide)
@@ -179,7 +185,11 @@ class _ConvolutionLoops:
                     first = f.mul(done, deep)  # a panel has as many elements for each of its pixels
                     y_panel = f.add(y_block, f.mul(done, a["y_w"]))
                     width = f.minimum(self.wide, f.sub(pixels, done))
-                    self._sweep((deep, first), filters, w_block, y_panel, width, adds)
+                    f.branch(
+                        f.both(f.equal(width, 1), f.at_least(deep, _LEAST_DEEP)),
+                        lambda: self._dots((deep, first), filters, w_block, y_panel, adds),
+                        lambda: self._sweep((deep, first), filters, w_block, y_panel, width, adds),
+                    )
 
     def _converted(self, filters: Index, deep: Index, w_at: Index) -> Index:
         """Where a block of weights is that is read: where it lies, or converted."""
@@ -197,6 +207,16 @@ class _ConvolutionLoops:
         here |= {"x": self.pointers["x"].pointer, "panel": self.panel.pointer}
         types = {"x": f"memref<{self.image}>", "panel": f"memref<{self.element}>"}
         self.f.call_local(unfold_name(self.image), [(here[n], types.get(n, "index")) for n in UNFOLD_ARGUMENTS])
+
+    def _dots(self, depth: tuple[Index, Index], filters: Index, w_at: Index, y_at: Index, adds: str) -> None:
+        """A panel of one pixel, given how deep it is and where it begins, for some filters."""
+        f, (deep, first) = self.f, depth
+        with f.loop(0, deep) as tap:
+            f.store(f.load(self.panel, f.add(first, f.mul(tap, self.wide))), self.pixel, tap)
+        values: list[Index | str] = [1, filters, deep, self.pixel.pointer, 0, deep]
+        values += [self.weights.pointer, w_at, self.weight_step]
+        values += [self.pointers["y"].pointer, y_at, 0, self.a["y_c"], adds]
+        f.call_local(dots_name(self.element, 1), list(zip(values, kinds(DOTS_ARGUMENTS, self.element), strict=True)))
 
     def _sweep(
         self, depth: tuple[Index, Index], filters: Index, w_at: Index, y_at: Index, columns: Index, adds: str
