@@ -30,6 +30,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from hotdesk.frontends.torch.lines import node_line
     from hotdesk.frontends.torch.refusals import refusal
     from hotdesk.pipeline import Log
+    from hotdesk.runtime.code.products import PRODUCTS, compile_ahead
     from hotdesk.runtime.heap import give_back_free_memory
     from hotdesk.runtime.sources import sources_forgotten
 
@@ -136,6 +137,7 @@ def _program(
     line = _line(module)
     with whole_imports(), sources_forgotten():
         log = Log(keep_ir=settings.options.keep_ir)
+        compile_ahead(PRODUCTS)
         with log.stage("capture"):
             captured = capture_graph(module, donated)
         program = build(captured, log, settings.options)
