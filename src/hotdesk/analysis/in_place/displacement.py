@@ -75,8 +75,11 @@ def find_displacement(
             closest_rank, closest = first[0], replace(first[1], alone=next(failures, None) is None)
     if not qualified:
         return closest
-    owned = {places.find(argument) for argument in function.writable_arguments}
-    return Displacement(next((v for v in qualified if places.place_of(v) in owned), qualified[0]), Reason.DIES_HERE)
+    chosen = qualified[0]
+    if len(qualified) > 1:
+        owned = {places.find(argument) for argument in function.writable_arguments}
+        chosen = next((value for value in qualified if places.place_of(value) in owned), chosen)
+    return Displacement(chosen, Reason.DIES_HERE)
 
 
 def _failures(
