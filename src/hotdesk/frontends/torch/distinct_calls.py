@@ -8,13 +8,15 @@ tensors of the same types, sizes, strides and places in their storage, of which 
 
 Legal iff
 
-1. every node is a call of an op, or takes one of several results; what an op changes is its first argument, which another op has
-   made, and nothing that is there before the last change shares its memory but results of such ops: it becomes the op that
-   returns the new contents;
+1. every node is a call of an op, or takes one of several results; an op in place changes its first argument and becomes the op
+   that returns the new contents, which whoever reads the tensor later gets. What is changed is a whole tensor, an argument of the
+   program or what an op has made, and no view of it that is there before a change is read afterwards. No result of the program
+   shares memory with an argument that is changed, nor do two arguments, and no two of them are the same in the end;
 2. all sizes are numbers: no size is open, and none depends on data;
 3. each tensor is a plain strided one, and no op reads its arguments' memory by strides of its own (`as_strided`), nor does one
    that another is decomposed to: a tensor may have other strides than PyTorch's kernels would give it;
-4. what the distinct calls are decomposed to changes none of their arguments, has no constants of its own, and makes what they do.
+4. what the distinct calls are decomposed to has no constants of its own, and makes what they do. It may change arguments, such
+   as a batch norm its running mean, under the conditions of 1.
 
 Else there is no such program, and PyTorch decomposes it whole. Checks of what is known before the program runs are left out.
 """
@@ -54,6 +56,7 @@ _aten: Any = torch.ops.aten
 _BY_STRIDES = (_aten.as_strided.default, _aten.as_strided_copy.default, _aten.as_strided_scatter.default)
 _LIKE_THE_CALL = ("stack_trace", "nn_module_stack", "torch_fn", "source_fn_stack")
 """What the nodes that a call is decomposed to are told of it."""
+_TENSORS_OUT = (OutputKind.USER_OUTPUT, OutputKind.USER_INPUT_MUTATION)
 _CHECK = _aten._assert_tensor_metadata.default
 """A check of what is known of a tensor before the program runs."""
 
@@ -64,7 +67,8 @@ def decomposed(program: ExportedProgram, table: Table) -> ExportedProgram | None
     if calls is None:
         return None
     bodies = _bodies(program, calls, table)
-    return None if bodies is None else _with_bodies(program, calls, bodies)
+    changes = None if bodies is None else _changes(program, calls, bodies)
+    return None if bodies is None or changes is None else _with_bodies(program, calls, bodies, changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +78,14 @@ class _Calls:
     Attributes:
         first: the first of each kind, by its key.
         keys: the key of each.
-        changed: for each call in place, the nodes whose memory it changes.
     """
 
     first: dict[Hashable, Node]
     keys: dict[Node, Hashable]
-    changed: dict[Node, list[Node]]
+
+
+Changes: TypeAlias = "dict[Node, list[tuple[Node, list[Node]]]]"
+"""By call, the tensors that it changes, and for each the nodes that are that tensor, whole."""
 
 
 def _distinct_calls(program: ExportedProgram) -> _Calls | None:
@@ -88,10 +94,8 @@ def _distinct_calls(program: ExportedProgram) -> _Calls | None:
         return None
     first: dict[Hashable, Node] = {}
     keys: dict[Node, Hashable] = {}
-    changed: dict[Node, list[Node]] = {}
     if not all(node.op == "output" or _is_plain(node.meta.get("val")) for node in program.graph.nodes):
         return None
-    sharing = _sharing(program.graph)
     for node in program.graph.nodes:
         if node.op in ("placeholder", "output"):
             continue
@@ -101,15 +105,80 @@ def _distinct_calls(program: ExportedProgram) -> _Calls | None:
             continue
         if not isinstance(node.target, OpOverload) or node.target in _BY_STRIDES:
             return None
-        if not _results(node):
+        if not _results(node) or (is_mutable(node) and _changed(node) is None):
             return None
-        if is_mutable(node):
-            changed[node] = _changed(node, sharing)
-            if not changed[node]:
-                return None
         keys[node] = key = _key(node)
-        first.setdefault(key, node)
-    return _Calls(first, keys, changed)
+        if _same(node) is None:
+            first.setdefault(key, node)
+    calls = _Calls(first, keys)
+    return None if _changes(program, calls, {}) is None else calls
+
+
+def _same(node: Node) -> Node | None:
+    """What a call makes the contents of its argument as it is; None if it computes something."""
+    source = node.args[1] if node.target is _aten.copy_.default else None
+    return source if isinstance(source, Node) and _type(node) == _type(source) else None
+
+
+def _changed(node: Node) -> Node | None:
+    """The tensor that an op in place changes; None if it may not become the one that returns the new contents."""
+    changes = [argument.alias_info is not None for argument in cast(Any, node.target)._schema.arguments]
+    if _functional(node.target) is None or changes != [True] + [False] * (len(changes) - 1):
+        return None
+    is_one = node.args and isinstance(node.args[0], Node) and isinstance(node.meta["val"], torch.Tensor)
+    return cast(Node, node.args[0]) if is_one else None
+
+
+def _changes(program: ExportedProgram, calls: _Calls, bodies: Mapping[Hashable, _Body]) -> Changes | None:
+    """What each call changes, itself or by its body; None against condition 1."""
+    places = {node: place for place, node in enumerate(program.graph.nodes)}
+    sharing = _sharing(program.graph)
+    changes: Changes = {}
+    at = dict[int, list[int]]()
+    for node, key in calls.keys.items():
+        changed = [cast(Node, _changed(node))] if is_mutable(node) else []
+        changed += [node.all_input_nodes[number] for number, _ in bodies[key].changes] if key in bodies else []
+        for each in changed:
+            storage = _storage(each)
+            whole = _whole(sharing[storage])
+            if each not in whole:
+                return None
+            changes.setdefault(node, []).append((each, whole))
+            at.setdefault(storage, []).append(places[node])
+    for storage, times in at.items():
+        found, whole = sharing[storage], set(_whole(sharing[storage]))
+        made, *others = found
+        is_argument = made.op == "placeholder"
+        if any(each.op == "placeholder" for each in others):
+            return None
+        if not is_argument and (is_mutable(made) or _makes_views(made)):
+            return None
+        for each in found:
+            users = [places[user] for user in each.users]
+            if is_argument and any(user.op == "output" for user in each.users):
+                return None
+            later = [time for time in times if time > places[each]]
+            if each not in whole and later and max(users, default=-1) >= min(later):
+                return None
+    return changes
+
+
+def _whole(sharing: list[Node]) -> list[Node]:
+    """Of the nodes that share memory those that are the tensor which lies there, before or after changes of it in place."""
+    first, whole = sharing[0], list[Node]()
+    for node in sharing:
+        is_taken = node.target is operator.getitem and node.args[0] is first and not _makes_views(first)
+        is_made = node is first and isinstance(node.meta["val"], torch.Tensor)
+        if is_made or is_taken or (is_mutable(node) and node.args[0] in whole):
+            whole.append(node)
+    return whole
+
+
+def _makes_views(node: Node) -> bool:
+    """Whether what a call makes may be a view of an argument."""
+    if not isinstance(node.target, OpOverload):
+        return True
+    return any(each.alias_info is not None for each in cast(Any, node.target)._schema.returns)
 
 
 def _sharing(graph: Graph) -> dict[int, list[Node]]:
@@ -122,22 +191,8 @@ def _sharing(graph: Graph) -> dict[int, list[Node]]:
     return found
 
 
-def _changed(node: Node, sharing: Mapping[int, list[Node]]) -> list[Node]:
-    """The nodes whose memory an op in place changes; none where it may not become the one that returns the new contents."""
-    changes = [argument.alias_info is not None for argument in cast(Any, node.target)._schema.arguments]
-    if _functional(node.target) is None or changes != [True] + [False] * (len(changes) - 1):
-        return []
-    if not node.args or not isinstance(node.args[0], Node) or not isinstance(node.meta["val"], torch.Tensor):
-        return []
-    found = sharing[cast(Any, node.meta["val"].untyped_storage())._cdata]
-    until = max((place for place, each in enumerate(found) if is_mutable(each)), default=0)
-    first, *others = found[: until + 1]  # views that are taken later see no change
-    if node not in others or node.args[0] not in (first, *others) or not all(map(is_mutable, others)):
-        return []
-    if first.op != "call_function" or not isinstance(first.target, OpOverload) or is_mutable(first):
-        return []
-    makes_views = any(result.alias_info is not None for result in cast(Any, first.target)._schema.returns)
-    return [] if makes_views else [first, *others]
+def _storage(node: Node) -> int:
+    return node.meta["val"].untyped_storage()._cdata
 
 
 @cache
@@ -207,11 +262,13 @@ class _Body:
         arguments: its placeholders, in the order of the call's `all_input_nodes`.
         nodes: its operations, in order.
         results: for each tensor that the call makes, the node that does; None for what is no tensor.
+        changes: the arguments that it changes besides, by number, and the nodes that make their new contents.
     """
 
     arguments: tuple[Node, ...]
     nodes: tuple[Node, ...]
     results: tuple[Node | None, ...]
+    changes: tuple[tuple[int, Node], ...]
 
 
 def _bodies(program: ExportedProgram, calls: _Calls, table: Table) -> dict[Hashable, _Body] | None:
@@ -245,11 +302,11 @@ def _bodies(program: ExportedProgram, calls: _Calls, table: Table) -> dict[Hasha
     returned = tuple(each for row in results for each in row if each is not None)
     graph.output(returned)
     taken = _program(graph, program).run_decompositions(cast(Any, dict(table)))
-    if any(spec.kind != OutputKind.USER_OUTPUT for spec in taken.graph_signature.output_specs):
+    if any(spec.kind not in _TENSORS_OUT for spec in taken.graph_signature.output_specs):
         return None
     if any(spec.kind != InputKind.USER_INPUT for spec in taken.graph_signature.input_specs):
         return None
-    return _taken_apart(taken.graph, calls, results)
+    return _taken_apart(taken, calls, results)
 
 
 def _values(program: ExportedProgram) -> list[Any]:
@@ -288,10 +345,16 @@ def _program(graph: Graph, like: ExportedProgram) -> ExportedProgram:
     )
 
 
-def _taken_apart(graph: Graph, calls: _Calls, results: list[tuple[Node | None, ...]]) -> dict[Hashable, _Body] | None:
-    """The parts of a decomposed graph, one for each call."""
-    placeholders = iter([node for node in graph.nodes if node.op == "placeholder"])
-    returned = iter(next(iter(reversed(graph.nodes))).args[0])
+def _taken_apart(
+    taken: ExportedProgram, calls: _Calls, results: list[tuple[Node | None, ...]]
+) -> dict[Hashable, _Body] | None:
+    """The parts of a decomposed program, one for each call."""
+    graph = taken.graph
+    inputs = [node for node in graph.nodes if node.op == "placeholder"]
+    outputs = next(iter(reversed(graph.nodes))).args[0]
+    specs = list(zip(taken.graph_signature.output_specs, outputs, strict=True))
+    contents = {spec.target: node for spec, node in specs if spec.kind == OutputKind.USER_INPUT_MUTATION}
+    placeholders, returned = iter(inputs), iter(node for spec, node in specs if spec.kind == OutputKind.USER_OUTPUT)
     order = {node: number for number, node in enumerate(graph.nodes)}
     arguments = [tuple(next(placeholders) for _ in node.all_input_nodes) for node in calls.first.values()]
     bodies: dict[Hashable, _Body] = {}
@@ -299,7 +362,8 @@ def _taken_apart(graph: Graph, calls: _Calls, results: list[tuple[Node | None, .
         made = tuple(None if each is None else next(returned) for each in row)
         if any(n is not None and o is not None and _type(n) != _type(o) for n, o in zip(made, row, strict=True)):
             return None
-        nodes, waiting = set[Node](), [each for each in made if each is not None]
+        changes = tuple((place, contents[each.name]) for place, each in enumerate(own) if each.name in contents)
+        nodes, waiting = set[Node](), [*(each for each in made if each is not None), *(node for _, node in changes)]
         while waiting:
             node = waiting.pop()
             if node in nodes or node in own:
@@ -308,7 +372,7 @@ def _taken_apart(graph: Graph, calls: _Calls, results: list[tuple[Node | None, .
                 return None
             nodes.add(node)
             waiting.extend(node.all_input_nodes)
-        bodies[key] = _Body(own, tuple(sorted(nodes, key=order.__getitem__)), made)
+        bodies[key] = _Body(own, tuple(sorted(nodes, key=order.__getitem__)), made, changes)
     return bodies
 
 
@@ -316,14 +380,21 @@ def _type(node: Node) -> Hashable:
     return tuple(node.meta["val"].shape), node.meta["val"].dtype
 
 
-def _with_bodies(program: ExportedProgram, calls: _Calls, bodies: Mapping[Hashable, _Body]) -> ExportedProgram:
+def _with_bodies(
+    program: ExportedProgram, calls: _Calls, bodies: Mapping[Hashable, _Body], changes: Changes
+) -> ExportedProgram | None:
     """The program with a copy of its body for each call."""
     graph = Graph()
     made: dict[Node, Any] = {}
     for node in program.graph.nodes:
         if node.op == "output":
-            graph.output(torch.fx.map_arg(node.args[0], made.__getitem__))
-        elif node.op == "placeholder":
+            changed = [each for each in made if each.op == "placeholder" and made[each].op != "placeholder"]
+            contents = {made[each] for each in changed}
+            if len(contents) < len(changed) or contents & {made[each] for each in node.all_input_nodes}:
+                return None
+            graph.output(torch.fx.map_arg((*changed, *node.args[0]), made.__getitem__))
+            return _finished(program, graph, changed)
+        if node.op == "placeholder":
             made[node] = graph.node_copy(node)
             made[node].name = node.name  # the signature has it, also where it is one of Python's own, such as `input`
         elif node.target is _CHECK:
@@ -331,14 +402,28 @@ def _with_bodies(program: ExportedProgram, calls: _Calls, bodies: Mapping[Hashab
         elif node.target is operator.getitem:
             made[node] = made[node.args[0]][node.args[1]]
         else:
-            made[node] = _inlined(graph, node, bodies[calls.keys[node]], made)
-            # Who reads what the call changes, from here on, reads these contents.
-            made |= dict.fromkeys(calls.changed.get(node, ()), made[node])
-    return _finished(program, graph)
+            contents = list[Node]()
+            same = _same(node)
+            if same is not None:
+                made[node] = made[same]
+            else:
+                body = bodies[calls.keys[node]]
+                copies = _inlined(graph, node, body, made)
+                results = tuple(None if each is None else copies[each] for each in body.results)
+                made[node] = results if isinstance(node.meta["val"], (tuple, list)) else results[0]
+                contents = [copies[each] for _, each in body.changes]
+            if is_mutable(node):
+                contents.insert(0, made[node])
+            for (_, whole), new in zip(changes.get(node, ()), contents, strict=True):
+                if new.op == "placeholder":  # no contents of its own
+                    return None
+                # Who reads what the call changes, from here on, reads these contents.
+                made |= dict.fromkeys(whole, new)
+    return None
 
 
-def _inlined(graph: Graph, call: Node, body: _Body, made: Mapping[Node, Any]) -> Any:
-    """The nodes that compute what a call does: one, or a tuple of them."""
+def _inlined(graph: Graph, call: Node, body: _Body, made: Mapping[Node, Any]) -> dict[Node, Node]:
+    """The nodes that compute what a call does, by those of its body."""
     copies: dict[Node, Node] = {
         argument: made[each] for argument, each in zip(body.arguments, call.all_input_nodes, strict=True)
     }
@@ -346,17 +431,18 @@ def _inlined(graph: Graph, call: Node, body: _Body, made: Mapping[Node, Any]) ->
     for node in body.nodes:
         copies[node] = copy = graph.node_copy(node, copies.__getitem__)
         copy.meta = {**node.meta, **told}
-    results = tuple(None if each is None else copies[each] for each in body.results)
-    return results if isinstance(call.meta["val"], (tuple, list)) else results[0]
+    return copies
 
 
-def _finished(program: ExportedProgram, graph: Graph) -> ExportedProgram:
-    """The program of a graph that returns the same."""
+def _finished(program: ExportedProgram, graph: Graph, changed: list[Node]) -> ExportedProgram:
+    """The program of a graph that returns the new contents of arguments, and then the same as before."""
     graph.eliminate_dead_code()
     known, returned = program.graph_signature, next(iter(reversed(graph.nodes))).args[0]
+    arguments = {spec.arg.name: spec for spec in known.input_specs if isinstance(spec.arg, TensorArgument)}
+    specs = [*(_new_contents(arguments[node.name]) for node in changed), *known.output_specs]
     outputs = [
         OutputSpec(spec.kind, TensorArgument(node.name) if isinstance(node, Node) else spec.arg, spec.target)
-        for spec, node in zip(known.output_specs, returned, strict=True)
+        for spec, node in zip(specs, returned, strict=True)
     ]
     return ExportedProgram(
         torch.nn.Module(),
@@ -368,6 +454,14 @@ def _finished(program: ExportedProgram, graph: Graph) -> ExportedProgram:
         program.example_inputs,
         program.constants,
     )
+
+
+def _new_contents(spec: InputSpec) -> OutputSpec:
+    """What says of a result that it is what an argument has in the end."""
+    if spec.kind == InputKind.USER_INPUT:
+        return OutputSpec(OutputKind.USER_INPUT_MUTATION, spec.arg, spec.arg.name)
+    kind = OutputKind.PARAMETER_MUTATION if spec.kind == InputKind.PARAMETER else OutputKind.BUFFER_MUTATION
+    return OutputSpec(kind, spec.arg, spec.target)
 
 
 __all__ = ["decomposed"]
