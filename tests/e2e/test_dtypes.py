@@ -285,3 +285,21 @@ def test_means_and_deviations_of_norms_have_the_type_that_eager_gives_them(dtype
 
     for found, expected in zip(hotdesk.compile(norms, (x,))(x), norms(x), strict=True):
         torch.testing.assert_close(found, expected)
+
+
+BYTES: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "distance": F.pairwise_distance,
+    "ranking loss": lambda a, b: F.margin_ranking_loss(a, b, b, margin=0.5, reduction="none"),
+    "triplet loss": lambda a, b: F.triplet_margin_loss(a, b, b.flip(0)),
+    "sum with a number": lambda a, b: torch.ops.aten.add.Scalar(a - b, 0.25),
+    "difference from a number": lambda a, b: torch.ops.aten.rsub.Scalar(a - b, 0.25),
+    "product with a number": lambda a, b: torch.ops.aten.mul.Scalar(a - b, 0.25),
+    "quotient by a number": lambda a, b: torch.ops.aten.div.Scalar(a - b, 3),
+}
+
+
+@pytest.mark.parametrize("name", BYTES)
+def test_bytes_that_meet_floats_have_no_sign(name: str) -> None:
+    a, b = (torch.tensor(each, dtype=torch.uint8) for each in ([[1, 5, 200], [7, 0, 9]], [[3, 2, 255], [4, 250, 1]]))
+    found = hotdesk.compile(Call(BYTES[name]), (a, b))(a, b)
+    torch.testing.assert_close(found, BYTES[name](a, b))

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -177,13 +178,17 @@ _TAKEN_AS_ELEMENTS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("clamp", "clamp_min", "clamp_max", "clip"), ("min", "max")),
     **dict.fromkeys(("add", "sub", "subtract", "rsub", "index_add"), ("alpha",)),
     **dict.fromkeys(("addmm", "addmv", "addbmm", "baddbmm", "addr"), ("alpha", "beta")),
-    **dict.fromkeys(("pad", "constant_pad_nd", "scatter", "addcmul"), ("value",)),
+    **dict.fromkeys(("pad", "constant_pad_nd", "scatter", "masked_fill", "addcmul"), ("value",)),
     "hardtanh": ("min_val", "max_val"),
     "threshold": ("threshold", "value"),
     "pow": ("exponent",),
 }
 """Numbers that PyTorch's kernels convert to the type of the elements, by the name of the op: they refuse one that does not fit,
 of which other ops take what is left in that type."""
+
+
+_TAKEN_WHOLE = ("aten::hardtanh", "aten::hardtanh_", "aten::pow", "aten::pow_")
+"""Those that drop what is behind the point first."""
 
 
 def refuse_numbers_beyond_elements(graph: torch.fx.Graph) -> None:
@@ -200,6 +205,8 @@ def refuse_numbers_beyond_elements(graph: torch.fx.Graph) -> None:
             if not isinstance(number, int | float):
                 continue
             taken = -number if "sub" in schema.name else number  # a difference is a sum whose factor is negated
+            if schema.name in _TAKEN_WHOLE and math.isfinite(taken):
+                taken = int(taken)
             if not is_element(taken, value.dtype):
                 raise ExportError(
                     f"PyTorch refuses `{name}={number}` of op `{node.target}`",

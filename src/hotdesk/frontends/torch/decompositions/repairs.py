@@ -81,8 +81,11 @@ def is_element(number: float, dtype: torch.dtype) -> bool:
     limits = torch.iinfo(dtype)
     if not math.isfinite(number):
         return False
-    least = limits.min if dtype.is_signed or isinstance(number, float) else -limits.max
-    return least <= int(number) <= limits.max
+    if isinstance(
+        number, float
+    ):  # compared as what it is: 127.5 is no int8; 2^63 as the float next to the greatest int64 is one
+        return float(limits.min) <= number <= float(limits.max)
+    return (limits.min if dtype.is_signed else -limits.max) <= number <= limits.max
 
 
 def _threshold(x: Tensor, limit: float, value: float) -> Tensor:

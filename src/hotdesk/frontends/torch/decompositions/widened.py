@@ -77,7 +77,7 @@ def _promoted(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     def widened(x: Any, y: Any, **kwargs: Any) -> Tensor:
         wide = torch.result_type(x, y)
-        if op is aten.div.Tensor and not wide.is_floating_point:
+        if op in (aten.div.Tensor, aten.div.Scalar) and not wide.is_floating_point:
             wide = torch.get_default_dtype()
         if wide == torch.uint8 or not any(isinstance(each, Tensor) and each.dtype == torch.uint8 for each in (x, y)):
             return NotImplemented
@@ -149,9 +149,14 @@ _BYTE_OPS = (
 )
 _PROMOTING = (
     aten.add.Tensor,
+    aten.add.Scalar,
     aten.sub.Tensor,
+    aten.sub.Scalar,
+    aten.rsub.Scalar,
     aten.mul.Tensor,
+    aten.mul.Scalar,
     aten.div.Tensor,
+    aten.div.Scalar,
     aten.remainder.Tensor,
     aten.remainder.Scalar,
 )
