@@ -64,11 +64,9 @@ def test_numbers_beyond_their_type_are_refused_where_eager_does(name: str, dtype
             refused = "without overflow" in str(error)
             if not refused:
                 continue  # a bound below 0 of bytes, a negative power
-        try:
-            exported = torch.export.export(as_module(lambda x, n=number: _REFUSED[name](x, n)), (x,))
-        except RuntimeError as error:
-            assert "cannot be safely cast" in str(error) and isinstance(number, float)
-            continue
+        if name == "rows added" and isinstance(number, float):
+            continue  # torch.export refuses it
+        exported = torch.export.export(as_module(lambda x, n=number: _REFUSED[name](x, n)), (x,))
         if not refused:
             refuse_numbers_beyond_elements(exported.graph)
             continue
