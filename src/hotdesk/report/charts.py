@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from hotdesk.report.document import BufferEntry, Document
@@ -48,9 +49,10 @@ def chart(made: Document, width: int = _WIDTH) -> dict[str, Any]:
 
 
 def drawn(made: Document) -> tuple[tuple[BufferEntry, ...], tuple[BufferEntry, ...]]:
-    """The buffers of the arena that are drawn, and those that are folded because they are the smallest of very many."""
-    in_arena = [each for each in made.buffers if each.where == "arena" and each.bytes and each.lower < each.upper]
-    largest = sorted(in_arena, key=lambda each: (-each.bytes * (each.upper - each.lower), each.id))
+    """The buffers that are drawn, in the arena, in results and in what is lent, and those that are folded because they are the
+    smallest of very many."""
+    placed = [each for each in made.buffers if each.bytes and each.lower < each.upper]
+    largest = sorted(placed, key=lambda each: (-each.bytes * (each.upper - each.lower), each.id))
     return tuple(sorted(largest[:MOST_BLOCKS], key=lambda each: each.id)), tuple(largest[MOST_BLOCKS:])
 
 
@@ -154,16 +156,21 @@ def _time(alt: Any, made: Document, zoom: Any, width: int) -> list[Any]:
 
 
 def _arena(alt: Any, made: Document, zoom: Any, width: int) -> Any:
-    """The arena: a rectangle for each buffer, as wide as it is in use and as high as it has bytes."""
+    """The arena: a rectangle for each buffer, as wide as it is in use and as high as it has bytes.
+
+    Above the arena come the results, and the inputs, that hold buffers or lend memory to them.
+    """
     (shown, folded), (name, unit) = drawn(made), unit_of(made.memory.peak)
     counts = Counter(each.op for each in shown)
     ops = [name for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))][: len(PALETTE)]
-    rows = [_block(made, each, each.op if each.op in ops else "others", unit) for each in shown]
+    lanes = _lanes(made, shown)
+    rows = [_block(made, each, each.op if each.op in ops else "others", lanes[_lane(each)], unit) for each in shown]
     others = ["others"] if len(counts) > len(ops) else []
     domain, colors = [*ops, *others], [*PALETTE[: len(ops)], *([OTHER] if others else [])]
     end = max(len(made.points), 1)
     count = len(shown) + len(folded)
-    title = f"arena: {count:,} buffer{'s' * (count != 1)}"
+    above = [lane for lane in lanes if lane != "arena"]
+    title = f"arena{', and above it ' * bool(above)}{', '.join(above)}: {count:,} buffer{'s' * (count != 1)}"
     if folded:
         title += f", the {len(folded):,} smallest, of at most {max(each.bytes for each in folded):,} bytes, folded"
     picked = alt.param(name="picked", value="")
@@ -178,20 +185,39 @@ def _arena(alt: Any, made: Document, zoom: Any, width: int) -> Any:
         opacity=alt.condition("picked == '' || datum.name == picked", alt.value(0.9), alt.value(0.35)),
         tooltip=[alt.Tooltip(f"{told}:N") for told in _HOVER],
     )
-    return blocks.add_params(picked, zoom).properties(width=width, height=300, title=title)
+    blocks = blocks.add_params(picked, zoom)
+    if above:
+        ends = alt.Chart(alt.Data(values=[{"at": lanes[lane] / unit, "lane": lane} for lane in above]))
+        line = ends.mark_rule(color="#D55E00", strokeDash=[4, 3]).encode(y="at:Q")
+        text = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -2, "color": "#D55E00", "fontSize": 10}
+        blocks = alt.layer(blocks, line, line.mark_text(**text).encode(x=alt.value(0), text="lane:N"))
+    return blocks.properties(width=width, height=300, title=title)
 
 
-_HOVER = ("name", "type", "bytes", "op", "submodule", "line", "in use", "after", "before", "why not earlier")
+def _lane(buffer: BufferEntry) -> str:
+    """The memory that a buffer lies in: the arena, a result, or an input."""
+    return buffer.where.removeprefix("lent by ")
 
 
-def _block(made: Document, buffer: BufferEntry, kind: str, unit: int) -> dict[str, Any]:
+def _lanes(made: Document, shown: Sequence[BufferEntry]) -> dict[str, int]:
+    """Where each memory begins as they are drawn, one on the other, in bytes: the arena at 0."""
+    heights = {"arena": made.memory.arena}
+    for each in sorted(shown, key=_lane):
+        heights[_lane(each)] = max(heights.get(_lane(each), 0), each.offset + each.bytes)
+    return dict(zip(heights, accumulate(heights.values(), initial=0), strict=False))
+
+
+_HOVER = ("name", "type", "bytes", "op", "submodule", "line", "lies in", "in use", "after", "before", "why not earlier")
+
+
+def _block(made: Document, buffer: BufferEntry, kind: str, start: int, unit: int) -> dict[str, Any]:
     latest = max((made.buffers[i] for i in buffer.before), key=lambda each: (each.upper, each.id), default=None)
     why = "nobody had the place" if latest is None else f"{latest.name} is in use up to point {latest.upper - 1}"
     return {
         "from": buffer.lower,
         "to": buffer.upper,
-        "bottom": buffer.offset / unit,
-        "top": (buffer.offset + buffer.bytes) / unit,
+        "bottom": (start + buffer.offset) / unit,
+        "top": (start + buffer.offset + buffer.bytes) / unit,
         "kind": kind,
         "name": buffer.name,
         "type": f"{buffer.type}[{', '.join(map(str, buffer.shape))}]",
@@ -199,6 +225,7 @@ def _block(made: Document, buffer: BufferEntry, kind: str, unit: int) -> dict[st
         "op": buffer.op,
         "submodule": buffer.module,
         "line": place(buffer.line),
+        "lies in": f"{buffer.where} at offset {buffer.offset:,}",
         "in use": f"points {buffer.lower} to {buffer.upper - 1}",
         "after": _names(made, buffer.before),
         "before": _names(made, buffer.after),

@@ -55,11 +55,11 @@ def _chart(alt: Any, made: Tradeoff, points: Sequence[TradeoffPoint], against: s
     again = unit_of(max((point.again or 0 for point in points), default=0) or held[1])
     label = "milliseconds a call" if against == TIME else f"written twice, {again[0]}"
     rows = [_row(made, point, against, held[1], again[1]) for point in points if point.peak is not None]
-    middle = sum(limit((row["cost"] for row in rows), default=0) for limit in (min, max)) / 2
+    middle = sum(_domain(rows)) / 2
     top = 1.1 * max((row["held"] for row in rows), default=0) or 1  # room for the name of the highest point
     rows = _labelled([{**row, "right": row["cost"] > middle} for row in rows], top)
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("cost:Q", title=label, scale=alt.Scale(zero=against == WORK, nice=True, padding=12)),
+        x=alt.X("cost:Q", title=label, scale=alt.Scale(domain=_domain(rows), nice=True)),
         y=alt.Y("held:Q", title=f"peak, {held[0]}", scale=alt.Scale(domain=[0, top]), axis=alt.Axis(minExtent=40)),
     )
     domain, marks = list(_KINDS), list(_KINDS.values())
@@ -79,10 +79,15 @@ def _chart(alt: Any, made: Tradeoff, points: Sequence[TradeoffPoint], against: s
     return alt.layer(front, *names, dots).properties(width=_WIDTH, height=_HEIGHT, title=f"bytes against {label}")
 
 
+def _domain(rows: Sequence[dict[str, Any]]) -> list[float]:
+    """The ends of the axis of costs: from nothing, with some room behind the largest."""
+    return [0, 1.05 * max((row["cost"] for row in rows), default=0) or 1]
+
+
 def _labelled(rows: Sequence[dict[str, Any]], top: float) -> list[dict[str, Any]]:
     """The rows with labels: names that do not lie on one another, those of unbeaten points first; hovering tells the others."""
-    costs = [row["cost"] for row in rows]
-    least, width = min(costs, default=0), (max(costs, default=0) - min(costs, default=0)) or 1
+    least, most = _domain(rows)
+    width = most - least
     placed: list[tuple[float, float, float]] = []
     labels: dict[int, str] = {}
     for i in sorted(range(len(rows)), key=lambda i: not rows[i]["unbeaten"]):

@@ -104,6 +104,25 @@ def test_charts_hold_each_buffer_and_the_lines(made: Document) -> None:
     assert (block["name"], block["why not earlier"]) == ("b2", "b0 is in use up to point 1")
 
 
+def test_what_results_lend_is_drawn_above_the_arena() -> None:
+    lines = [
+        BufferLine("linalg.exp", 64, "m.py:1", 0, 1, "arena", 0, ""),
+        BufferLine("linalg.log", 32, "m.py:2", 0, 1, "lent by result 0", 16, ""),
+        BufferLine("linalg.abs", 96, "m.py:3", 1, 2, "result 0", 0, ""),
+    ]
+    points = [Source("linalg.exp", "m.py:1", ""), Source("linalg.log", "m.py:2", "")]
+    arena = chart(document("m", (), Memory(64, 160, 64, 192, 0, 0, 0, 96, 3), lines, points, ()))["vconcat"][-1]
+    assert arena["title"] == "arena, and above it result 0: 3 buffers"
+    blocks, line, text = arena["layer"]
+    places = {row["name"]: (row["bottom"], row["top"], row["lies in"]) for row in blocks["data"]["values"]}
+    assert places == {
+        "b0": (0, 64, "arena at offset 0"),
+        "b1": (80, 112, "lent by result 0 at offset 16"),
+        "b2": (64, 160, "result 0 at offset 0"),
+    }
+    assert [each["data"]["values"] for each in (line, text)] == [[{"at": 64.0, "lane": "result 0"}]] * 2
+
+
 def test_ticks_are_program_points_and_the_peak_can_be_read_over_lines(made: Document) -> None:
     spec = chart(made)
     layers = spec["vconcat"][0]["layer"]
