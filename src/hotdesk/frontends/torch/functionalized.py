@@ -19,10 +19,10 @@ from hotdesk.frontends.torch.lines import place_like
 
 aten: Any = torch.ops.aten
 _DROPOUTS = (
-    aten.dropout.default,
-    aten.alpha_dropout.default,
-    aten.feature_dropout.default,
-    aten.feature_alpha_dropout.default,
+    *(aten.dropout.default, aten.dropout_.default),
+    *(aten.alpha_dropout.default, aten.alpha_dropout_.default),
+    *(aten.feature_dropout.default, aten.feature_dropout_.default),
+    *(aten.feature_alpha_dropout.default, aten.feature_alpha_dropout_.default),
 )
 
 

@@ -173,6 +173,11 @@ def _taken_then_changed(x: torch.Tensor) -> torch.Tensor:
     return values + places
 
 
+def _behind_dropouts(x: torch.Tensor) -> torch.Tensor:
+    y = torch.nn.functional.dropout(x + 1, 0.5, training=False, inplace=True)
+    return torch.nn.functional.alpha_dropout(y.mul_(2), 0.5, training=False, inplace=True).add_(y)
+
+
 def _statistics(x: torch.Tensor) -> torch.Tensor:
     mean, variance = torch.zeros(2), torch.ones(2)
     y = torch.nn.functional.batch_norm(x, mean, variance, training=True)
@@ -195,6 +200,7 @@ def _statistics(x: torch.Tensor) -> torch.Tensor:
         (_by_what_is_returned, False),
         (_taken_then_changed, True),
         (_statistics, True),
+        (_behind_dropouts, False),  # in place, until they are passed through
     ],
 )
 def test_what_changes_memory_returns_new_contents_where_nothing_else_sees_it(function: Any, may: bool) -> None:
