@@ -63,11 +63,17 @@ class Alike(Generic[S]):
             self._known = compare, found
 
 
+_TRIED = ("2.13",)
+"""The versions of PyTorch whose comparison is known: it is private, and one that is called otherwise may end the process."""
+
+
 def _comparison(tensors: Sequence[object]) -> Callable[..., bool] | None:
-    """What says whether other tensors are like these; None if they are not PyTorch's, or it has no such thing."""
+    """What says whether other tensors are like these; None if they are not PyTorch's, or of a version that was not tried."""
     if not tensors or not all(map(is_plain_torch, tensors)):
         return None
     torch: Any = sys.modules["torch"]
+    if ".".join(torch.__version__.split(".")[:2]) not in _TRIED:
+        return None
     try:
         return torch._C._dynamo.guards.TensorGuards(*tensors, dynamic_dims_sizes=None, dynamic_dims_strides=None).check
     except (AttributeError, TypeError, RuntimeError):  # none of PyTorch's promises

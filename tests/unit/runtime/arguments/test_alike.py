@@ -142,6 +142,16 @@ def test_without_what_compares_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
     assert called(Program(adding()), y, y)(y, y).tolist() == [[2.0] * 3] * 2
 
 
+def test_a_version_of_pytorch_that_was_not_tried_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*_tensors: object, **_sizes: object) -> None:
+        pytest.fail("a private function of a PyTorch that was not tried is called")
+
+    monkeypatch.setattr(torch._C._dynamo.guards, "TensorGuards", asked)
+    monkeypatch.setattr(torch, "__version__", "2.99.0+cpu")
+    x = torch.zeros(3)
+    assert learned([x]).seen([x]) is None
+
+
 def test_calls_with_tensors_like_those_before() -> None:
     fake = adding()
     x, y = torch.ones(2, 3), torch.full((2, 3), 2.0)
