@@ -42,6 +42,7 @@ NOT_RUN = {
     "unknown": "it has an op of no dialect",
     "both": "its input is large",
     "images": "its input is large",
+    "calls": "it calls a function without a body",
 }
 OTHERS = (
     "eliminate-empty",
