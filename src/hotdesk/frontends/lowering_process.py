@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import io
-import json
 import os
 import pickle
 import signal
@@ -27,9 +26,7 @@ LIMIT = 120
 """Seconds of processor time; a BERT takes 0.2."""
 _IDLE = 30
 """Seconds after which a process that nobody asks ends."""
-_START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); import hotdesk.frontends.lowering_process as p; p.serve()"
-)
+_START = "import sys; sys.path[:] = sys.argv[1:]; import hotdesk.frontends.lowering_process as p; p.serve()"
 
 
 class LoweringFailed(Exception):
@@ -103,7 +100,7 @@ class _LoweringProcess:
 
     def __init__(self) -> None:
         self._noise = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as the process)
-        command = [sys.executable, "-c", _START, json.dumps(sys.path)]
+        command = [sys.executable, "-c", _START, *map(str, sys.path)]  # nothing is imported before it has our path
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._noise, start_new_session=True
         )

@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -113,3 +114,12 @@ def test_interrupt_ends_a_pass_that_never_ends(monkeypatch: pytest.MonkeyPatch) 
         signal.signal(signal.SIGINT, usual)
     assert process._child.poll() is not None
     assert "linalg" in str(lowered(module, PIPELINES))
+
+
+def test_files_of_the_working_folder_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit(1)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(lowering_process, "_waiting", [])
+    assert lowered(imported(doubled, torch.ones(2)), PIPELINES)
+    for process in lowering_process._waiting:
+        process.end()

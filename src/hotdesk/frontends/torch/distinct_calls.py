@@ -235,7 +235,9 @@ def _key(node: Node) -> Hashable:
     numbers = {each: number for number, each in enumerate(node.all_input_nodes)}
     leaves, structure = pytree.tree_flatten((node.args, node.kwargs))
     told = tuple(numbers[leaf] if isinstance(leaf, Node) else (type(leaf), repr(leaf)) for leaf in leaves)
-    return _functional(node.target), str(structure), told, tuple(_kind(each.meta["val"]) for each in numbers)
+    # An op in place computes in the type of what it changes, unlike the one that returns the same.
+    made = tuple(None if each is None else _made_type(each) for each in _results(node) or ())
+    return _functional(node.target), str(structure), told, tuple(_kind(each.meta["val"]) for each in numbers), made
 
 
 def _kind(value: Any) -> Hashable:
@@ -377,7 +379,11 @@ def _taken_apart(
 
 
 def _type(node: Node) -> Hashable:
-    return tuple(node.meta["val"].shape), node.meta["val"].dtype
+    return _made_type(node.meta["val"])
+
+
+def _made_type(value: torch.Tensor) -> Hashable:
+    return tuple(value.shape), value.dtype
 
 
 def _with_bodies(

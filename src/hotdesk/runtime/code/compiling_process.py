@@ -9,7 +9,6 @@ where the process has failed.
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import signal
 import subprocess
@@ -30,10 +29,13 @@ _IDLE = 30
 class CompilingProcess:
     """A process that runs `start`, Python that ends by calling `serve_names`, and compiles what it is asked for by name.
 
-    `cache` is where it leaves what it has compiled. Raises OSError if the system does not give us a process.
+    `cache` is where it leaves what it has compiled. Raises OSError if the system does not give us a process, or if no Python is
+    known that could be one, as in an application that Python is built into.
     """
 
     def __init__(self, start: str) -> None:
+        if not sys.executable or getattr(sys, "frozen", False):
+            raise OSError("no Python to start")
         for each in [each for each in running if not each.is_running]:
             each.end()
         kept = the_cache()
@@ -42,16 +44,20 @@ class CompilingProcess:
         self._asked: set[str] = set()
         self._done: set[str] = set()
         self._reading = threading.Lock()
-        command = [sys.executable, "-c", f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); {start}"]
-        self._child = subprocess.Popen(
-            [*command, json.dumps(sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "HOTDESK_CACHE": "code", "HOTDESK_CACHE_DIR": str(self.cache.folder)},
-            start_new_session=True,  # Ctrl-C is for the process that compiles
-            text=True,
-        )
+        try:
+            self._child = subprocess.Popen(
+                # Nothing is imported before it has our path: its own begins with the working folder.
+                [sys.executable, "-c", f"import sys; sys.path[:] = sys.argv[1:]; {start}", *map(str, sys.path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "HOTDESK_CACHE": "code", "HOTDESK_CACHE_DIR": str(self.cache.folder)},
+                start_new_session=True,  # Ctrl-C is for the process that compiles
+                text=True,
+            )
+        except BaseException:
+            self._remove_folder()
+            raise
         running.append(self)
 
     @property
@@ -111,10 +117,13 @@ class CompilingProcess:
                 if file is not None:
                     with suppress(OSError):
                         file.close()
-        if self._folder is not None:
-            rmtree(self._folder, ignore_errors=True)
+        self._remove_folder()
         with suppress(ValueError):
             running.remove(self)
+
+    def _remove_folder(self) -> None:
+        if self._folder is not None:
+            rmtree(self._folder, ignore_errors=True)
 
 
 running: list[CompilingProcess] = []

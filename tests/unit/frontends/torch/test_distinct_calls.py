@@ -213,6 +213,23 @@ def test_what_changes_memory_returns_new_contents_where_nothing_else_sees_it(fun
     torch.testing.assert_close(ours, changed, rtol=1e-6, atol=1e-6)
 
 
+def _promoted(x: torch.Tensor, wide: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    changed = x * 1
+    return changed + wide, changed.add_(wide)
+
+
+def _compared(x: torch.Tensor, other: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    changed = x * 1
+    return changed > other, changed.gt_(other)
+
+
+@pytest.mark.parametrize("function", [_promoted, _compared])
+def test_what_is_changed_keeps_its_type_beside_an_equal_call_that_makes_another(function: Any) -> None:
+    values = torch.arange(4.0), torch.full((4,), 1.5, dtype=torch.float64)
+    found = hotdesk.compile(Function(function), values)(*values)
+    torch.testing.assert_close(found, function(*values))  # their types too
+
+
 def _without_aliases(program: Any) -> Any:
     """The program, other names and copies of tensors left out: PyTorch makes those of changed ones late."""
     for node in list(program.graph.nodes):

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Generator
 from pathlib import Path
@@ -172,3 +173,30 @@ def test_a_forked_process_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     environment = {**os.environ, "HOTDESK_CACHE": "0"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.split() == ["0", "True"]
+
+
+@pytest.mark.parametrize("executable", [None, "", "/nowhere/python"])
+def test_where_no_python_can_be_started_no_folder_is_left(
+    executable: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOTDESK_CACHE", "0")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", executable)
+    products.compile_ahead([PARTS])
+    assert compiling_process.running == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_application_that_python_is_built_into_is_not_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    with pytest.raises(OSError, match="no Python"):
+        CompilingProcess(_ECHO)
+
+
+def test_files_of_the_working_folder_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit(1)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, tmp_path / "other"])  # not every entry is text
+    process = CompilingProcess(_ECHO)
+    process.ask(["a"])
+    assert process.wait("a")
