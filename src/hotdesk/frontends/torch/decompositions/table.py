@@ -44,7 +44,7 @@ from hotdesk.frontends.torch.decompositions.recurrent import RECURRENT
 from hotdesk.frontends.torch.decompositions.repairs import REPAIRS, WRAPPED
 from hotdesk.frontends.torch.decompositions.scattered import SCATTERED
 from hotdesk.frontends.torch.decompositions.special import SPECIAL
-from hotdesk.frontends.torch.decompositions.widened import NARROW, PROMOTED, either
+from hotdesk.frontends.torch.decompositions.widened import BY_NUMBER, NARROW, PROMOTED, either
 
 aten: Any = torch.ops.aten
 
@@ -72,6 +72,7 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
         BESSEL,
         POLYNOMIALS,
         WRAPPED,
+        BY_NUMBER,
         NARROW,
         PROMOTED,
         REPAIRS,

@@ -1,6 +1,7 @@
 """PyTorch ops on truths, bytes and half-precision floats, computed in a wider type.
 
 * sums, means and norms of half-precision tensors add up in f32;
+* half-precision tensors meet a Python number that they do not hold, as a factor or divisor, in f32;
 * 8-bit integers meet one another and matrix products in 32 bits (torch-mlir takes the process down with them);
 * truths and a Python truth are added up as "or";
 * unsigned bytes take the type of the result before they meet anything wider (torch-mlir would see them as signed).
@@ -59,6 +60,19 @@ def _in_wide(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return widened
 
 
+def _by_number(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The product or quotient of a half-precision tensor and a number that is rounded to f32 only, as PyTorch's kernels do."""
+
+    def widened(x: Any, y: Any, **kwargs: Any) -> Tensor:
+        if not isinstance(x, Tensor) or isinstance(y, bool) or not isinstance(y, (int, float)):
+            return NotImplemented
+        if compute_dtype(x.dtype) == x.dtype or rounded(y, x.dtype) == y:
+            return NotImplemented
+        return op(x.to(torch.float32), y, **kwargs).to(x.dtype)
+
+    return widened
+
+
 def _in_int32(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The op on 8-bit integers, computed in 32 bits and cut off: the same modulo 256."""
 
@@ -75,13 +89,13 @@ def _in_int32(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
 def _promoted(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The op on unsigned bytes and something wider, of which torch-mlir would see the bytes as signed."""
 
-    def widened(x: Any, y: Any, **kwargs: Any) -> Tensor:
+    def widened(x: Any, y: Any, *args: Any, **kwargs: Any) -> Tensor:
         wide = torch.result_type(x, y)
         if op in (aten.div.Tensor, aten.div.Scalar) and not wide.is_floating_point:
             wide = torch.get_default_dtype()
         if wide == torch.uint8 or not any(isinstance(each, Tensor) and each.dtype == torch.uint8 for each in (x, y)):
             return NotImplemented
-        return op(*(each.to(wide) if isinstance(each, Tensor) else each for each in (x, y)), **kwargs)
+        return op(*(each.to(wide) if isinstance(each, Tensor) else each for each in (x, y)), *args, **kwargs)
 
     return widened
 
@@ -160,7 +174,11 @@ _PROMOTING = (
     aten.remainder.Tensor,
     aten.remainder.Scalar,
 )
+_BY_NUMBERS = (aten.mul.Tensor, aten.mul.Scalar, aten.div.Tensor, aten.div.Scalar)
 _SORTS = (aten.sort.default, aten.sort.stable, aten.topk.default)
+
+BY_NUMBER: dict[Any, Callable[..., Any]] = {op: _by_number(op) for op in _BY_NUMBERS}
+"""Ops on a half-precision tensor and a Python number."""
 
 NARROW: dict[Any, Callable[..., Any]] = {
     **{op: _in_wide(op) for op in (*_REDUCTIONS, *_NORMS)},
