@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import threading
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
@@ -191,3 +192,21 @@ def test_jit_of_methods_of_other_classes() -> None:
 
     with pytest.raises(ArgumentTypeError, match="__weakref__"):
         Slots().apply(x)
+
+
+def test_several_threads_compile_at_one_time() -> None:
+    models = [torch.nn.Linear(5, size) for size in (3, 4, 6)]
+    x = torch.ones(2, 5)
+    found: list[torch.Tensor | None] = [None] * len(models)
+
+    def compile_and_call(number: int) -> None:
+        found[number] = hotdesk.compile(models[number], (x,))(x)
+
+    threads = [threading.Thread(target=compile_and_call, args=(number,)) for number in range(len(models))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result, model in zip(found, models, strict=True):
+        assert result is not None
+        torch.testing.assert_close(result, model(x).detach())

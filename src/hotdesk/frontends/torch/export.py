@@ -7,6 +7,7 @@ the tensor that the model holds.
 from __future__ import annotations
 
 import operator
+import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -143,7 +144,7 @@ def export(
 ) -> Exported:
     """The first half of `capture`. Raises ExportError and DataDependentShapeError."""
     start = time.perf_counter()
-    with _quietly():
+    with _one_at_a_time, _quietly():
         with refusals(), generated_code() as traces:
             given = told_apart(model, (args, dict(kwargs or {})))
             try:
@@ -190,7 +191,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     """
     start = time.perf_counter()
     lowering_process.prepare()
-    with _quietly(), refusals():
+    with _one_at_a_time, _quietly(), refusals():
         refuse_settled_counts(source.program.graph)
         refuse_numbers_beyond_elements(source.program.graph)
         exported = _decomposed(functionalized.prepared(source.program))
@@ -232,6 +233,10 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
         state=state,
         foreign=tuple(call._replace(bytes=called.size(call.bytes)) for call in lowering.calls),
     )
+
+
+_one_at_a_time = threading.RLock()
+"""PyTorch's tracing sets what all threads see."""
 
 
 @contextmanager

@@ -1,5 +1,9 @@
 """Ops on half-precision floats that are computed in a wider type, against eager PyTorch."""
 
+# PyTorch is annotated in part only.
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable
