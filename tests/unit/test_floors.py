@@ -10,7 +10,17 @@ from pathlib import Path
 
 _SOURCE = Path(__file__).parents[2] / "src"
 FLOORS = (
-    ("errors", "sizes", "planning", "whole_imports", "lazy_names", "interruptible", "progress", "unread"),
+    (
+        "errors",
+        "sizes",
+        "planning",
+        "whole_imports",
+        "lazy_names",
+        "interruptible",
+        "progress",
+        "file_errors",
+        "child_python",
+    ),
     ("_bindings", "ir", "explain"),
     ("report", "traces"),
     ("models",),

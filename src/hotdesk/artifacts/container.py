@@ -54,9 +54,9 @@ class Container:
             # not waited for, should it be a pipe
             self.descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
         except (OSError, ValueError) as error:
-            from hotdesk.unread import unread
+            from hotdesk.file_errors import found_instead
 
-            reason = unread(self.name, error) if isinstance(error, OSError) else str(error)
+            reason = found_instead(self.name, error) if isinstance(error, OSError) else str(error)
             raise ArtifactError(f"the file '{self.name}'", expected="one that can be read", got=reason) from error
         try:
             status = os.fstat(self.descriptor)

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from hotdesk.errors import HotdeskError, OptionError
-from hotdesk.unread import unread
+from hotdesk.file_errors import found_instead
 
 
 class UsageError(OptionError):
@@ -64,7 +64,7 @@ def of_the_system(error: OSError) -> str:
     name = os.fsdecode(error.filename)
     if isinstance(error, FileExistsError | NotADirectoryError):
         return f"{name}: expected a folder, got a file"
-    return f"{name}: expected a file, got {unread(name, error)}"
+    return f"{name}: expected a file, got {found_instead(name, error)}"
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Any, cast
 from zipfile import is_zipfile
 
 from hotdesk.errors import HotdeskError, MissingExtraError, OptionError
-from hotdesk.unread import nearest, unread
+from hotdesk.file_errors import found_instead, nearest
 
 FORMS = (
     "FILE.pt2, FILE.py[:NAME] or MODULE[:NAME], where NAME, build if left out, is a function that returns "
@@ -85,7 +85,7 @@ def _exported(file: str) -> Given:
         with Path(file).open("rb") as stream:
             archive = is_zipfile(stream)
     except OSError as error:
-        raise OptionError(f"model '{file}'", expected=expected, got=unread(file, error)) from error
+        raise OptionError(f"model '{file}'", expected=expected, got=found_instead(file, error)) from error
     if not archive:
         raise OptionError(f"model '{file}'", expected=expected, got="a file that is no archive")
     with _of_the_user(file, expected):

@@ -2,7 +2,8 @@
 
 The process is started when a compilation begins, serves one after the other, and ends by itself when nobody has asked for a
 while. A pass that dies, or takes more than `LIMIT` seconds of processor time, takes only that process with it; so does Ctrl-C,
-which the process that compiles sees at once because it merely waits.
+which the process that compiles sees at once because it merely waits. Where no process can be had, as in an application that
+Python is built into, passes run in this one.
 """
 
 from __future__ import annotations
@@ -12,21 +13,20 @@ import io
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.child_python import ends_unless_asked, start_python
 from hotdesk.errors import PassError
 from hotdesk.ir.context import make_context, run_mlir_passes
 
 LIMIT = 120
 """Seconds of processor time; a BERT takes 0.2."""
-_IDLE = 30
-"""Seconds after which a process that nobody asks ends."""
-_START = "import sys; sys.path[:] = sys.argv[1:]; import hotdesk.frontends.lowering_process as p; p.serve()"
+_START = "import hotdesk.frontends.lowering_process as p; p.serve()"
 
 
 class LoweringFailed(Exception):
@@ -48,7 +48,8 @@ class LoweringDied(Exception):
 def prepare() -> None:
     """Starts a process unless one waits already, so that it is ready when the model has been exported."""
     if not _waiting:
-        _waiting.append(_LoweringProcess())
+        with suppress(OSError):
+            _waiting.append(_LoweringProcess())
 
 
 def lowered(
@@ -90,7 +91,10 @@ def _asked(pipelines: Sequence[str] | None, content: str | bytes, limit: int) ->
     """The answer of a process, a new one if that which waited has ended."""
     answer = None
     while answer is None:
-        process = _waiting.pop() if _waiting else _LoweringProcess()
+        try:
+            process = _waiting.pop() if _waiting else _LoweringProcess()
+        except OSError:
+            return _answer(pipelines, content)
         answer = process.ask((pipelines, content, limit))
     return answer
 
@@ -100,10 +104,7 @@ class _LoweringProcess:
 
     def __init__(self) -> None:
         self._noise = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as the process)
-        command = [sys.executable, "-c", _START, *map(str, sys.path)]  # nothing is imported before it has our path
-        self._child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._noise, start_new_session=True
-        )
+        self._child = start_python(_START, stderr=self._noise)
 
     def ask(self, request: tuple[Any, ...]) -> Any:
         """The answer; None if the process had ended because nobody asked. It waits for the next one afterwards."""
@@ -167,23 +168,17 @@ def serve() -> None:
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     while True:
-        _alarm(_IDLE)
+        ends_unless_asked(waits=True)
         try:
             pipelines, text, limit = pickle.load(requests)
         except EOFError:
             return
-        _alarm(0)
+        ends_unless_asked(waits=False)
         _processor_time(limit)
         answer = _answer(pipelines, text)
         _processor_time(0)
         pickle.dump(answer, answers)
         answers.flush()
-
-
-def _alarm(seconds: int) -> None:
-    """The process ends in so many seconds; 0: it does not."""
-    if hasattr(signal, "alarm"):
-        signal.alarm(seconds)
 
 
 def _processor_time(seconds: int) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -101,7 +101,7 @@ def test_interrupt_ends_a_pass_that_never_ends(monkeypatch: pytest.MonkeyPatch) 
     module = imported(doubled, torch.ones(3))
     monkeypatch.setattr(lowering_process, "_waiting", [])
     with monkeypatch.context() as endless:
-        endless.setattr(lowering_process, "_START", "while True: pass")
+        endless.setattr(lowering_process, "_START", "import time; time.sleep(600)")
         lowering_process.prepare()
     process = lowering_process._waiting[0]
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
@@ -116,10 +116,12 @@ def test_interrupt_ends_a_pass_that_never_ends(monkeypatch: pytest.MonkeyPatch) 
     assert "linalg" in str(lowered(module, PIPELINES))
 
 
-def test_files_of_the_working_folder_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "json.py").write_text("raise SystemExit(1)")
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("executable", [None, "", "/nowhere/python"])
+def test_passes_run_here_where_no_process_can_be_had(executable: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lowering_process, "_waiting", [])
-    assert lowered(imported(doubled, torch.ones(2)), PIPELINES)
-    for process in lowering_process._waiting:
-        process.end()
+    monkeypatch.setattr(sys, "executable", executable)
+    lowering_process.prepare()
+    assert "linalg" in str(lowered(imported(doubled, torch.ones(2)), PIPELINES))
+    with pytest.raises(LoweringFailed):
+        lowered(imported(singular, torch.ones(3, 3)), PIPELINES)
+    assert lowering_process._waiting == []

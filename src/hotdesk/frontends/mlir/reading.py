@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import InvalidIRError, OptionError
+from hotdesk.file_errors import found_instead
 from hotdesk.frontends.lowering_process import LoweringDied, try_parsing
 from hotdesk.ir.argument_sizes import BOUNDS
 from hotdesk.ir.context import bytecode, make_context
@@ -18,7 +19,6 @@ from hotdesk.ir.functions import find_uses, is_private, named_functions
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import new_function, signature
 from hotdesk.ir.walking import entry_block, is_declaration, symbol_name
-from hotdesk.unread import unread
 
 Given: TypeAlias = "str | bytes | os.PathLike[str] | ir.Module"
 
@@ -90,7 +90,7 @@ def read(given: Given) -> ParsedModule:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise OptionError(f"model '{path}'", expected="a file", got=unread(path, error)) from error
+        raise OptionError(f"model '{path}'", expected="a file", got=found_instead(path, error)) from error
     return _of_bytes(content, path)
 
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from hotdesk.errors import InvalidIRError, MissingExtraError, OptionError, UnsupportedOpError
+from hotdesk.file_errors import found_instead
 from hotdesk.frontends.onnx.elements import PLAIN
 from hotdesk.frontends.onnx.rewrites import REWRITES, Graph, NotRewritten, first_reader
 from hotdesk.ir.locations import scope
-from hotdesk.unread import unread
 
 if TYPE_CHECKING:
     import onnx
@@ -220,7 +220,7 @@ def _loaded(given: Any) -> tuple[onnx.ModelProto, str | None]:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise OptionError(f"model '{path}'", expected="a file", got=unread(path, error)) from error
+        raise OptionError(f"model '{path}'", expected="a file", got=found_instead(path, error)) from error
     try:
         proto = onnx.ModelProto.FromString(content)
     except DecodeError as error:

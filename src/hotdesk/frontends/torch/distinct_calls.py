@@ -84,8 +84,8 @@ class _Calls:
     keys: dict[Node, Hashable]
 
 
-Changes: TypeAlias = "dict[Node, list[tuple[Node, list[Node]]]]"
-"""By call, the tensors that it changes, and for each the nodes that are that tensor, whole."""
+_Changes: TypeAlias = "dict[Node, list[list[Node]]]"
+"""For each call that changes tensors: the nodes that are the first of them, those that are the second, and so on."""
 
 
 def _distinct_calls(program: ExportedProgram) -> _Calls | None:
@@ -108,14 +108,14 @@ def _distinct_calls(program: ExportedProgram) -> _Calls | None:
         if not _results(node) or (is_mutable(node) and _changed(node) is None):
             return None
         keys[node] = key = _key(node)
-        if _same(node) is None:
+        if _copied(node) is None:
             first.setdefault(key, node)
     calls = _Calls(first, keys)
     return None if _changes(program, calls, {}) is None else calls
 
 
-def _same(node: Node) -> Node | None:
-    """What a call makes the contents of its argument as it is; None if it computes something."""
+def _copied(node: Node) -> Node | None:
+    """The tensor whose contents a call copies, as they are, to the one it changes; None if it does anything else."""
     source = node.args[1] if node.target is _aten.copy_.default else None
     return source if isinstance(source, Node) and _type(node) == _type(source) else None
 
@@ -129,11 +129,11 @@ def _changed(node: Node) -> Node | None:
     return cast(Node, node.args[0]) if is_one else None
 
 
-def _changes(program: ExportedProgram, calls: _Calls, bodies: Mapping[Hashable, _Body]) -> Changes | None:
+def _changes(program: ExportedProgram, calls: _Calls, bodies: Mapping[Hashable, _Body]) -> _Changes | None:
     """What each call changes, itself or by its body; None against condition 1."""
     places = {node: place for place, node in enumerate(program.graph.nodes)}
     sharing = _sharing(program.graph)
-    changes: Changes = {}
+    changes: _Changes = {}
     at = dict[int, list[int]]()
     for node, key in calls.keys.items():
         changed = [cast(Node, _changed(node))] if is_mutable(node) else []
@@ -143,7 +143,7 @@ def _changes(program: ExportedProgram, calls: _Calls, bodies: Mapping[Hashable, 
             whole = _whole(sharing[storage])
             if each not in whole:
                 return None
-            changes.setdefault(node, []).append((each, whole))
+            changes.setdefault(node, []).append(whole)
             at.setdefault(storage, []).append(places[node])
     for storage, times in at.items():
         found, whole = sharing[storage], set(_whole(sharing[storage]))
@@ -387,7 +387,7 @@ def _made_type(value: torch.Tensor) -> Hashable:
 
 
 def _with_bodies(
-    program: ExportedProgram, calls: _Calls, bodies: Mapping[Hashable, _Body], changes: Changes
+    program: ExportedProgram, calls: _Calls, bodies: Mapping[Hashable, _Body], changes: _Changes
 ) -> ExportedProgram | None:
     """The program with a copy of its body for each call."""
     graph = Graph()
@@ -409,9 +409,9 @@ def _with_bodies(
             made[node] = made[node.args[0]][node.args[1]]
         else:
             contents = list[Node]()
-            same = _same(node)
-            if same is not None:
-                made[node] = made[same]
+            source = _copied(node)
+            if source is not None:
+                made[node] = made[source]
             else:
                 body = bodies[calls.keys[node]]
                 copies = _inlined(graph, node, body, made)
@@ -420,7 +420,7 @@ def _with_bodies(
                 contents = [copies[each] for _, each in body.changes]
             if is_mutable(node):
                 contents.insert(0, made[node])
-            for (_, whole), new in zip(changes.get(node, ()), contents, strict=True):
+            for whole, new in zip(changes.get(node, ()), contents, strict=True):
                 if new.op == "placeholder":  # no contents of its own
                     return None
                 # Who reads what the call changes, from here on, reads these contents.

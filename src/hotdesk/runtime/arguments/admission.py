@@ -5,12 +5,12 @@ What a check finds out depends on element types and sizes alone, so it is rememb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from hotdesk.errors import ArgumentCountError, DtypeError
-from hotdesk.runtime.arguments.alike import Alike
+from hotdesk.runtime.arguments.guards import TensorGuard
 from hotdesk.runtime.arguments.remembered import Remembered, Signature
 from hotdesk.runtime.arguments.sizes import InputSizes
 from hotdesk.runtime.arguments.tensors import TensorView, contiguous, describe, glance
@@ -40,9 +40,6 @@ class Admitted(NamedTuple):  # made at every call: a frozen dataclass takes thre
         return [(start, start + count) for start, count in ends]
 
 
-_admitted = cast("Callable[..., Admitted]", vars(tuple)["__new__"])  # half the time of the class itself
-
-
 class Admission:
     """Checks calls of a program with these inputs. `kind` is that of the results if there are no inputs."""
 
@@ -60,13 +57,13 @@ class Admission:
         self._kind: Kind = kind
         self._remembered = remembered
         self.lock = lock
-        self._alike = Alike[Signature]()
+        self._guard = TensorGuard[Signature]()
 
     def admit(self, leaves: Sequence[object]) -> Admitted:
         """The fast path: every tensor is usable as it lies and the signature has been seen."""
-        known = self._alike.seen(leaves)
+        known = self._guard.seen(leaves)
         if known is not None:
-            return _admitted(Admitted, (*known, (), ()))
+            return Admitted(*known)
         kinds: list[Hashable] = []
         addresses: list[int] = []
         for leaf in leaves:
@@ -79,7 +76,7 @@ class Admission:
         signature = self._remembered.signature(key)
         if signature is None:
             return self._admit_new(leaves, key)
-        self._alike.learn(leaves, kinds, signature)
+        self._guard.learn(leaves, kinds, signature)
         return Admitted(signature, addresses)
 
     def _admit_new(self, leaves: Sequence[object], key: Hashable | None) -> Admitted:

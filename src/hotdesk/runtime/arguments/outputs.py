@@ -16,7 +16,7 @@ from hotdesk.errors import (
     RankError,
     ShapeError,
 )
-from hotdesk.runtime.arguments.alike import Alike
+from hotdesk.runtime.arguments.guards import TensorGuard
 from hotdesk.runtime.arguments.tensors import TensorView, describe, glance, is_writable, overlap
 from hotdesk.runtime.interface import TensorSpec, WeightRange, spell
 
@@ -92,7 +92,7 @@ class PlainOutputs:
     def __init__(self, dtypes: Sequence[str], weights: Extents) -> None:
         self._dtypes = tuple(dtypes)
         self._weights = weights
-        self._alike = Alike[Shapes]()
+        self._guard = TensorGuard[Shapes]()
         self._apart: tuple[object, ...] | None = None
 
     def admit(
@@ -104,7 +104,7 @@ class PlainOutputs:
         takes as long as the rest of a short call.
         """
         given: Sequence[Any] = out if type(out) in (tuple, list) else (out,)  # pyright: ignore[reportAssignmentType]
-        known = self._alike.seen(given)
+        known = self._guard.seen(given)
         if known is not None and known[0] is shapes:
             places = known[1]
             for value in given:
@@ -115,7 +115,7 @@ class PlainOutputs:
             if found is None:
                 return None
             keys, places = found
-            self._alike.learn(given, keys, shapes)
+            self._guard.learn(given, keys, shapes)
         before, now = self._apart, (places, addresses, shapes, sizes)
         if before == now or self._are_apart(given, places, addresses, sizes):
             self._apart = now

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -20,22 +19,17 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 
+from hotdesk.child_python import ends_unless_asked, start_python
 from hotdesk.runtime.cache import Cache, the_cache
-
-_IDLE = 30
-"""Seconds after which a process that nobody asks ends."""
 
 
 class CompilingProcess:
     """A process that runs `start`, Python that ends by calling `serve_names`, and compiles what it is asked for by name.
 
-    `cache` is where it leaves what it has compiled. Raises OSError if the system does not give us a process, or if no Python is
-    known that could be one, as in an application that Python is built into.
+    `cache` is where it leaves what it has compiled. Raises OSError where no such process can be had.
     """
 
     def __init__(self, start: str) -> None:
-        if not sys.executable or getattr(sys, "frozen", False):
-            raise OSError("no Python to start")
         for each in [each for each in running if not each.is_running]:
             each.end()
         kept = the_cache()
@@ -45,16 +39,8 @@ class CompilingProcess:
         self._done: set[str] = set()
         self._reading = threading.Lock()
         try:
-            self._child = subprocess.Popen(
-                # Nothing is imported before it has our path: its own begins with the working folder.
-                [sys.executable, "-c", f"import sys; sys.path[:] = sys.argv[1:]; {start}", *map(str, sys.path)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, "HOTDESK_CACHE": "code", "HOTDESK_CACHE_DIR": str(self.cache.folder)},
-                start_new_session=True,  # Ctrl-C is for the process that compiles
-                text=True,
-            )
+            folder = {"HOTDESK_CACHE": "code", "HOTDESK_CACHE_DIR": str(self.cache.folder)}
+            self._child = start_python(start, stderr=subprocess.DEVNULL, env={**os.environ, **folder}, text=True)
         except BaseException:
             self._remove_folder()
             raise
@@ -148,16 +134,10 @@ def serve_names(compile: Callable[[str], object]) -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     while True:
-        _alarm(_IDLE)
+        ends_unless_asked(waits=True)
         name = sys.stdin.readline().strip()
-        _alarm(0)
+        ends_unless_asked(waits=False)
         if not name:
             return
         compile(name)
         print(name, file=answers, flush=True)
-
-
-def _alarm(seconds: int) -> None:
-    """The process ends in so many seconds; 0: it does not."""
-    if hasattr(signal, "alarm"):
-        signal.alarm(seconds)

@@ -185,18 +185,3 @@ def test_where_no_python_can_be_started_no_folder_is_left(
     products.compile_ahead([PARTS])
     assert compiling_process.running == []
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_application_that_python_is_built_into_is_not_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "frozen", True, raising=False)
-    with pytest.raises(OSError, match="no Python"):
-        CompilingProcess(_ECHO)
-
-
-def test_files_of_the_working_folder_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "json.py").write_text("raise SystemExit(1)")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path, tmp_path / "other"])  # not every entry is text
-    process = CompilingProcess(_ECHO)
-    process.ask(["a"])
-    assert process.wait("a")

@@ -81,9 +81,7 @@ def is_element(number: float, dtype: torch.dtype) -> bool:
     limits = torch.iinfo(dtype)
     if not math.isfinite(number):
         return False
-    if isinstance(
-        number, float
-    ):  # compared as what it is: 127.5 is no int8; 2^63 as the float next to the greatest int64 is one
+    if isinstance(number, float):  # 127.5 is no int8; 2^63, the float next to the greatest int64, counts as that
         return float(limits.min) <= number <= float(limits.max)
     return (limits.min if dtype.is_signed else -limits.max) <= number <= limits.max
 

@@ -1,4 +1,4 @@
-"""What came where a file was expected: nothing of that name, with the nearest one there is, a folder, or what the system says."""
+"""Words for a file that cannot be read: none has the name and which is nearest, it is a folder, or what the system says."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 
-def unread(path: str | os.PathLike[str], error: OSError) -> str:
+def found_instead(path: str | os.PathLike[str], error: OSError) -> str:
     """What is at a path that an error is about, in a few words: `none of that name; there is 'model.py'`."""
     place = Path(path)
     if isinstance(error, IsADirectoryError):

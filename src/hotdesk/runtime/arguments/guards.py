@@ -1,4 +1,4 @@
-"""Tensors like those of the calls before: PyTorch compares all of them at once, as it does those of a compiled graph.
+"""A guard on the tensors of a call: whether they are like those of the last calls, all of them compared by PyTorch at once.
 
 What it compares is the class, dispatch keys (device, layout, conjugate and negative views, transforms), element type, sizes and
 strides of each, and that none comes twice. A call whose tensors pass takes a third of the time of a look at each.
@@ -18,7 +18,7 @@ _CALLS = 16
 """So many calls in a row with equal tensors make what compares them: making it takes ten times as long as using it."""
 
 
-class Alike(Generic[S]):
+class TensorGuard(Generic[S]):
     """What is known of tensors like those of the last calls: an object of class `S`. Threads may share it."""
 
     def __init__(self) -> None:

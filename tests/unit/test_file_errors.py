@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hotdesk.unread import unread
+from hotdesk.file_errors import found_instead
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_what_came(name: str, told: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="[Dd]irectory") as error:
         (tmp_path / name).read_text()
-    assert unread(tmp_path / name, error.value) == told.format(folder=tmp_path)
+    assert found_instead(tmp_path / name, error.value) == told.format(folder=tmp_path)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from hotdesk.errors import ArgumentTypeError, HotdeskError, OutputOverlapError
-from hotdesk.runtime.arguments.alike import Alike
+from hotdesk.runtime.arguments.guards import TensorGuard
 from hotdesk.runtime.arguments.tensors import glance
 from hotdesk.runtime.interface import WeightRange
 from hotdesk.runtime.program import Program
@@ -21,9 +21,9 @@ MANY = 40
 """More calls than it takes to learn what tensors are like."""
 
 
-def learned(tensors: Sequence[object], found: object = "found") -> Alike[Any]:
+def learned(tensors: Sequence[object], found: object = "found") -> TensorGuard[Any]:
     keys = [look[0] for tensor in tensors if (look := glance(tensor)) is not None]
-    made = Alike[Any]()
+    made = TensorGuard[Any]()
     for _ in range(MANY):
         made.learn(tensors, keys, found)
     return made
@@ -105,7 +105,7 @@ def test_one_that_was_resized_is_not_known() -> None:
 def test_few_calls_teach_nothing_and_others_make_it_forget() -> None:
     x, y = torch.zeros(3), torch.zeros(4)
     (x_key, _), (y_key, _) = glance(x), glance(y)  # pyright: ignore[reportGeneralTypeIssues]
-    made = Alike[str]()
+    made = TensorGuard[str]()
     made.learn([x], [x_key], "x")
     assert made.seen([x]) is None
     for _ in range(MANY):
@@ -123,7 +123,7 @@ def test_a_tensor_that_changes_meanwhile_teaches_nothing() -> None:
     x = torch.zeros(3)
     (key, _) = glance(x)  # pyright: ignore[reportGeneralTypeIssues]
     x.resize_(2)
-    made = Alike[str]()
+    made = TensorGuard[str]()
     for _ in range(MANY):
         made.learn([x], [key], "three elements")
     assert made.seen([torch.zeros(2)]) is made.seen([torch.zeros(3)]) is None
@@ -156,7 +156,7 @@ def test_calls_with_tensors_like_those_before() -> None:
     fake = adding()
     x, y = torch.ones(2, 3), torch.full((2, 3), 2.0)
     program = called(Program(fake), x, y)
-    assert program._admission._alike.seen([x, y]) is not None  # pyright: ignore[reportPrivateUsage]
+    assert program._admission._guard.seen([x, y]) is not None  # pyright: ignore[reportPrivateUsage]
     assert program(y, x).tolist() == [[3.0] * 3] * 2
     assert fake.runs[-1][0] == [y.data_ptr(), x.data_ptr()]
     assert program(x, x).tolist() == [[2.0] * 3] * 2
