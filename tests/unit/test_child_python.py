@@ -15,7 +15,8 @@ from hotdesk.child_python import start_python
 def test_it_has_our_path_and_none_of_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit(1)")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path, tmp_path / "other"])  # not every entry is text
+    # The first is an interactive Python's, and not every entry is text.
+    monkeypatch.setattr(sys, "path", ["", *sys.path, tmp_path / "other"])
     child = start_python("import json; print(json.dumps(sys.path))", text=True)
     told, _ = child.communicate()
     assert child.returncode == 0
