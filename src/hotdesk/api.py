@@ -21,6 +21,7 @@ from hotdesk.frontends.onnx.reading import is_onnx
 from hotdesk.ir.context import entered, of_bytecode
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.walking import main_function, nested_ops
+from hotdesk.passes.collecting import collection_made_rare
 from hotdesk.pipeline import Log, bufferize, lower, optimize_tensors, remainder
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.program_cache import Finished, finished, keep, kept, key_of_program
@@ -136,7 +137,7 @@ def compile(
     options = options if order is None else replace(options, order=order)
     options = options if budget is None else replace(options, budget=budget)
     options = options if seed is None else replace(options, seed=seed)
-    with whole_imports(), sources_forgotten():
+    with whole_imports(), sources_forgotten(), collection_made_rare():
         log = Log(keep_ir=options.keep_ir)
         compile_ahead(PRODUCTS)
         if is_onnx(model) or is_given(model):
@@ -209,7 +210,7 @@ def compile_many(entries: Mapping[str, Entry], *, options: Options | None = None
         HotdeskError: as `compile` does.
     """
     options = options or Options()
-    with whole_imports(), sources_forgotten():
+    with whole_imports(), sources_forgotten(), collection_made_rare():
         logs = {name: Log(keep_ir=options.keep_ir) for name in entries}
         captured = {name: _entry(name, entry, options) for name, entry in entries.items()}
         shared = Shared(state=Extents(each for found in captured.values() for each in _changed(found)))

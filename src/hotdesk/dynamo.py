@@ -29,6 +29,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from hotdesk.frontends.torch.dynamo import GraphCalling, PassedOn, capture_graph, tracing
     from hotdesk.frontends.torch.lines import node_line
     from hotdesk.frontends.torch.refusals import refusal
+    from hotdesk.passes.collecting import collection_made_rare
     from hotdesk.pipeline import Log
     from hotdesk.runtime.code.products import PRODUCTS, compile_ahead
     from hotdesk.runtime.heap import give_back_free_memory
@@ -135,7 +136,7 @@ def _program(
 ) -> Callable[..., Any]:
     """A graph of AOTAutograd's, compiled: takes a list of arguments, returns a list of results."""
     line = _line(module)
-    with whole_imports(), sources_forgotten():
+    with whole_imports(), sources_forgotten(), collection_made_rare():
         log = Log(keep_ir=settings.options.keep_ir)
         compile_ahead(PRODUCTS)
         with log.stage("capture"):

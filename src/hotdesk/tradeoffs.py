@@ -16,6 +16,7 @@ from hotdesk.donation import Donate, donating
 from hotdesk.errors import OptionError
 from hotdesk.frontends.mlir.reading import is_given
 from hotdesk.frontends.onnx.reading import is_onnx
+from hotdesk.passes.collecting import collection_made_rare
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.report.tradeoff import Tradeoff, TradeoffPoint
 from hotdesk.runtime.code.threads import get_num_threads
@@ -83,7 +84,7 @@ def tradeoff(
         raise OptionError("option 'options'", expected="no recompute: budgets make values again", got="recompute=True")
     sweep_budgets = None if budgets is None else [_bytes(each) for each in budgets]
     others = require_others(beside)
-    with whole_imports(), sources_forgotten():
+    with whole_imports(), sources_forgotten(), collection_made_rare():
         progress("capture", -1)
         states_types = is_given(model) or is_onnx(model)
         examples = ((), None) if states_types or callable(args) else (args, kwargs)
