@@ -57,3 +57,36 @@ def test_names_that_sympy_knows_or_python_keeps() -> None:
         x, y = torch.randn(3, 8), torch.randn(8, 5)
         torch.testing.assert_close(program(x, y)[0], _Net()(x, y)[0])
         assert f"main ({name} = 3)" in program.report(x, y)
+
+
+class _Nested(torch.nn.Module):
+    def forward(self, x: torch.Tensor, more: dict[str, list[torch.Tensor]]) -> torch.Tensor:
+        return torch.cat([x, *more["rows"]]).exp()
+
+
+def test_exported_programs_keep_names() -> None:
+    """Of arguments within others too, and the root of a multiple of a size."""
+    half: Any = Dim("half", min=1, max=32)
+    args = torch.randn(4, 8), {"rows": [torch.randn(5, 8), torch.randn(6, 8)]}
+    shapes = {"x": {0: _BATCH}, "more": {"rows": [{0: _DYNAMIC}, {0: 2 * half}]}}
+    program = hotdesk.compile(torch.export.export(_Nested(), args, dynamic_shapes=shapes))
+    assert program.report(*args).startswith("main (batch = 4, dim 0 of %more_rows_0 = 5, half = 3)\n")
+    assert [str(spec) for spec in program.inputs] == [
+        "f32[batch, 8]",
+        "f32[dim 0 of %more_rows_0, 8]",
+        "f32[2*half, 8]",
+    ]
+    torch.testing.assert_close(program(*args), _Nested()(*args))
+    with pytest.raises(HotdeskError, match="expected 2 <= batch <= 64, got batch = 100"):
+        program(torch.randn(100, 8), args[1])
+
+
+@pytest.mark.parametrize("named_first", [True, False])
+def test_sizes_that_turn_out_equal_have_the_name_of_either(named_first: bool) -> None:
+    class Sum(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return x + y
+
+    shapes: Any = ({0: _BATCH}, {0: Dim.AUTO}) if named_first else ({0: Dim.AUTO}, {0: _BATCH})
+    program = hotdesk.compile(Sum(), (torch.randn(4, 8), torch.randn(4, 8)), dynamic_shapes=shapes)
+    assert [str(spec) for spec in program.inputs] == ["f32[batch, 8]", "f32[batch, 8]"]

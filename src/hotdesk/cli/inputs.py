@@ -235,7 +235,7 @@ def _spelled(names: Mapping[str, str]) -> str | None:
 
 
 def _short(symbol: str) -> str:
-    """A symbol as the command line has it."""
+    """A symbol, as reports name it, as the command line has it."""
     found = _DERIVED.fullmatch(symbol)
     return f"{found[2]}[{found[1]}]" if found is not None else symbol.removeprefix("%")
 
@@ -274,13 +274,13 @@ def _value(text: str) -> Any:
 
 
 def sizes_of(text: str) -> dict[str, int]:
-    """Sizes by name on a command line, such as n=5,x[0]=3."""
+    """Sizes by name on a command line, such as n=5,x[0]=3, or as reports name them: %n=5,dim 0 of %x=3."""
     sizes: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = part.partition("=")
         if not equals or not value.isdecimal():
             raise argparse.ArgumentTypeError(f"expected sizes such as n=5,x[0]=3, got '{text}'")
-        sizes[name.strip().removeprefix("%")] = int(value)
+        sizes[_short(name.strip())] = int(value)
     return sizes
 
 

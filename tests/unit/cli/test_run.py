@@ -87,6 +87,12 @@ def test_a_pytorch_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "option '--sizes': expected a program in MLIR" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("sizes", ["%k=4,dim 0 of %x=2,n=5", "k=4, x[0]=2, %n=5"])
+def test_sizes_are_called_as_reports_call_them(program: str, sizes: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", program, "--entry", "scaled", "--sizes", sizes]) == 0
+    assert "scaled (%k = 4, dim 0 of %x = 2, n = 5)" in capsys.readouterr().out
+
+
 def test_a_profile_of_a_program_in_mlir(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["profile", program, "--entry", "other", "--random-inputs"]) == 0
     assert "program.mlir:9:3" in capsys.readouterr().out

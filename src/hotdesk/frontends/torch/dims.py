@@ -3,8 +3,8 @@ that depends on the values of tensors is the `count of nonzero`, or the `value o
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -71,52 +71,18 @@ def _counted(graphs: Iterable[torch.fx.Graph]) -> dict[str, str]:
     return words
 
 
-def dimension_names(
-    model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], dynamic_shapes: Any, inputs: Sequence[TensorSpec]
-) -> dict[str, str]:
-    """The symbol that each named `Dim` became. `inputs` are the tensors among the arguments, flattened in order.
+def dimension_names(environment: Any) -> dict[str, str]:
+    """The symbol that each named `Dim` became: PyTorch's `ShapeEnv` has both by the place that a size was read from.
 
-    What is written in a form that is not understood gives no names; it was `torch.export` that had to read it.
+    There is no `ShapeEnv` where no size varies; that of a program in a file has lost the names.
     """
-    forward = model.forward if isinstance(model, torch.nn.Module) else None
-    if forward is None or dynamic_shapes is None:
-        return {}
-    try:
-        given = inspect.signature(forward).bind(*args, **kwargs).arguments
-    except (TypeError, ValueError):
-        return {}
-    wanted: Any = dynamic_shapes
-    if not isinstance(dynamic_shapes, Mapping):
-        wanted = dict(zip(given, cast("Sequence[Any]", dynamic_shapes), strict=False))
-    found = [entry for name, value in given.items() for entry in _tensors(value, wanted.get(name))]
-    if len(found) != len(inputs):
-        return {}
+    called: Mapping[str, str] = getattr(environment, "source_name_to_debug_name", {})
+    roots = {word for text in called.values() for word in re.findall(r"\w+", text)}  # of `2*half`
     names: dict[str, str] = {}
-    for dims, spec in zip(found, inputs, strict=True):
-        for position, dim in _entries(dims):
-            name = getattr(getattr(dim, "root", dim), "__name__", None)  # the root of `2 * Dim("half")` has the name
-            size = spec.shape[position] if -len(spec.shape) <= position < len(spec.shape) else 0
-            symbols = [] if isinstance(size, int) else [str(each) for each in cast(Any, size).free_symbols]
-            if isinstance(name, str) and is_name(name) and len(symbols) == 1:
-                names[name] = symbols[0]
+    for symbol, places in getattr(environment, "var_to_sources", {}).items():
+        spelled = [place.name if isinstance(place.name, str) else place.name() for place in places]
+        found = [called.get(place, place) for place in spelled if place in called or place in roots]
+        now = environment.replace(symbol)
+        if isinstance(now, sympy.Symbol):
+            names.update((name, str(now)) for name in found if is_name(name))
     return names
-
-
-def _tensors(value: Any, dims: Any) -> Iterator[Any]:
-    """What is said of each tensor in a value."""
-    if isinstance(value, torch.Tensor):
-        yield dims
-    elif isinstance(value, Mapping):
-        for key, inner in cast("Mapping[Any, Any]", value).items():
-            yield from _tensors(inner, cast("Mapping[Any, Any]", dims).get(key) if isinstance(dims, Mapping) else None)
-    elif isinstance(value, tuple | list):
-        inside = cast("Sequence[Any]", value)
-        said = cast("Sequence[Any]", dims) if isinstance(dims, tuple | list) else [None] * len(inside)
-        for inner, each in zip(inside, said, strict=False):
-            yield from _tensors(inner, each)
-
-
-def _entries(dims: Any) -> list[tuple[int, Any]]:
-    if isinstance(dims, Mapping):
-        return [(k, dim) for k, dim in cast("Mapping[Any, Any]", dims).items() if isinstance(k, int)]
-    return list(enumerate(cast("Sequence[Any]", dims))) if isinstance(dims, tuple | list) else []

@@ -10,7 +10,7 @@ import operator
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from inspect import signature
@@ -60,7 +60,6 @@ from hotdesk.frontends.torch.signature import (
     arguments_of,
     carried_dtypes,
     constraints_of,
-    inputs_of,
     keep_tensors_only,
     mutations,
     refuse_ties,
@@ -116,23 +115,18 @@ class Exported:
     Attributes:
         program: before anything is decomposed.
         guards: what PyTorch had assumed about sizes by then.
-        named: given the tensors among the arguments, the symbol of each size that the user has named.
+        named: the symbol of each size that the user has named.
         seconds: how long it took.
     """
 
     program: ExportedProgram
     guards: tuple[Any, ...]
-    named: Callable[[Sequence[TensorSpec]], Mapping[str, str]]
+    named: Mapping[str, str]
     seconds: float
 
     def identity(self) -> str | None:
         """What all that `lower` makes follows from, as text; None if there is no such text."""
-        try:
-            return identity(
-                self.program, self.guards, environment_of(self.program), self.named(inputs_of(self.program))
-            )
-        except HotdeskError:  # of an input without a spec, which `lower` refuses
-            return None
+        return identity(self.program, self.guards, environment_of(self.program), self.named)
 
 
 def export(
@@ -155,10 +149,7 @@ def export(
         name_users_lines(all_graphs(exported.graph), traces)
         with refusals():
             guards = guards_of(exported)
-
-    def named(inputs: Sequence[TensorSpec]) -> Mapping[str, str]:
-        return dimension_names(model, args, kwargs or {}, dynamic_shapes, inputs)
-
+    named = dimension_names(environment_of(exported))
     return Exported(exported, tuple(guards), named, time.perf_counter() - start)
 
 
@@ -204,10 +195,9 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     refuse_nodes(exported.graph, foreign=foreign)
     arguments, placeholders = arguments_of(exported)
     inputs = [argument for argument in arguments if isinstance(argument, TensorSpec)]
-    given = source.named(inputs)
-    called = SizeNames(given, inputs, all_graphs(exported.graph))
+    called = SizeNames(source.named, inputs, all_graphs(exported.graph))
     limits = constraints_of(exported)
-    later = assumed_in_decompositions(exported, len(source.guards), limits, inputs, called, given.values())
+    later = assumed_in_decompositions(exported, len(source.guards), limits, inputs, called, source.named.values())
     changes = mutations(exported)
     results, template = results_of(exported.graph, called, changes.values())
     state = state_of(exported)
@@ -228,7 +218,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
             "decompose": after_decompositions - start,
             "import": time.perf_counter() - after_decompositions,
         },
-        names={name: called.of(symbol) for name, symbol in given.items()},
+        names={name: called.of(symbol) for name, symbol in source.named.items()},
         assumptions=tuple(called.size(relation) for relation in (*assumed(exported, source.guards, inputs), *later)),
         state=state,
         foreign=tuple(call._replace(bytes=called.size(call.bytes)) for call in lowering.calls),

@@ -154,13 +154,6 @@ def _laid_out(graph: torch.fx.Graph, name: str, tensor: torch.Tensor, returned: 
     return tensor.permute(order)
 
 
-def inputs_of(exported: ExportedProgram) -> list[TensorSpec]:
-    """The tensors among the arguments of a call, in order."""
-    values = {node.name: node.meta.get("val") for node in exported.graph.nodes if node.op == "placeholder"}
-    names = [spec.arg.name for spec in exported.graph_signature.input_specs if spec.kind == InputKind.USER_INPUT]
-    return [spec_of(name, carrier(values[name])) for name in names if isinstance(values[name], torch.Tensor)]
-
-
 def order_in_memory(tensor: torch.Tensor) -> list[int] | None:
     """The dims of a tensor from the slowest to the fastest, if it has no gaps in this order."""
     order = sorted(range(tensor.dim()), key=lambda i: (-tensor.stride(i), i))
