@@ -224,10 +224,11 @@ def _is_plain(value: Any) -> bool:
 
 
 def _results(node: Node) -> tuple[Any, ...] | None:
-    """The tensors that a call makes, None for those that it does not; nothing where one of them is none."""
+    """The tensors that a call makes, None for those that it does not; nothing where it makes none, or numbers or lists too."""
     value = node.meta.get("val")
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    return values if any(isinstance(each, torch.Tensor) for each in values) else None
+    made = [each for each in values if each is not None]
+    return values if made and all(isinstance(each, torch.Tensor) for each in made) else None
 
 
 def _key(node: Node) -> Hashable:

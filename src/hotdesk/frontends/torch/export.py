@@ -24,7 +24,7 @@ from hotdesk.errors import ExportError, HotdeskError, UnsupportedOpError
 from hotdesk.frontends import lowering_process
 from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
-from hotdesk.frontends.torch import distinct_calls, functionalized
+from hotdesk.frontends.torch import distinct_calls, functionalized, subgraph_constants
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
@@ -185,7 +185,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     with _one_at_a_time, _quietly(), refusals():
         refuse_settled_counts(source.program.graph)
         refuse_numbers_beyond_elements(source.program.graph)
-        exported = _decomposed(functionalized.prepared(source.program))
+        exported = _decomposed(functionalized.prepared(subgraph_constants.lifted(source.program)))
     forget_places(exported.graph)
     refuse_data_dependence(exported.graph, foreign=foreign)
     after_decompositions = time.perf_counter()

@@ -336,3 +336,19 @@ def test_checks_of_what_is_known_are_left_out() -> None:
     program = exported(lambda x: x.to(torch.float64) * 2, torch.ones(3))
     assert "_assert_tensor_metadata" in str(program.graph)
     assert "_assert_tensor_metadata" not in str(decomposed(program).graph)
+
+
+def test_an_op_that_makes_a_list_besides_is_decomposed_by_pytorch() -> None:
+    x = torch.randn(5, 2)
+    function = lambda x: torch.histogramdd(x, [3, 4])  # noqa: E731
+    program = exported(function, x)
+    assert any(isinstance(each, list) for node in program.graph.nodes for each in _values(node))
+    assert decomposed(program) is None
+    histogram, edges = cast(Any, hotdesk.compile(Function(function), (x,))(x))
+    wanted, wanted_edges = function(x)
+    torch.testing.assert_close((histogram, list(edges)), (wanted, list(wanted_edges)))
+
+
+def _values(node: torch.fx.Node) -> list[Any]:
+    value = node.meta.get("val")
+    return list(value) if isinstance(value, (tuple, list)) else [value]
