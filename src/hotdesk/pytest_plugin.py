@@ -58,8 +58,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Holds what the test compiled to its mark when it has passed, as a part of the test: so it fails."""
     result = yield
     mark = item.get_closest_marker(_MARK)
-    if mark is not None and _MADE in item.stash:
-        _hold(mark, item.stash[_MADE], item.path.parent)
+    if mark is not None:
+        _hold(mark, item.stash.get(_MADE, []), item.path.parent)
     return result
 
 

@@ -149,7 +149,8 @@ def _measured(
         _name(way): lambda program=program: program(*args, **kwargs) for way, program in made
     }
     others: list[Other] = []
-    for name in () if is_given(model) else names:  # programs in MLIR nobody else runs
+    in_mlir = is_given(model) and not is_onnx(model)
+    for name in () if in_mlir else names:  # programs in MLIR nobody else runs
         progress(f"prepare: {name}", -1)
         each = other(name, model, args, kwargs, get_num_threads())
         others += [] if each is None else [each]

@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import numpy as np
+import onnx
 import pytest
 import torch
 from torch import nn
@@ -203,6 +204,23 @@ def test_mlir_is_timed_on_the_arguments_that_are_given() -> None:
     assert point.seconds is not None
     with pytest.raises(OptionError, match="values for %x: f32"):
         hotdesk.tradeoff(text)
+
+
+def test_onnxruntime_runs_a_model_in_onnx_by_its_file(tmp_path: Path) -> None:
+    """As bytes of a `ModelProto` too; PyTorch runs none of them, and has no row."""
+    helper = onnx.helper
+    image, scores = (
+        helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [64, 32]) for name in ("image", "scores")
+    )
+    graph = helper.make_graph([helper.make_node("Relu", ["image"], ["scores"])], "relu", [image], [scores])
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    onnx.save(proto, tmp_path / "relu.onnx")
+    x = np.ones((64, 32), np.float32)
+    for model in (str(tmp_path / "relu.onnx"), tmp_path / "relu.onnx", proto):
+        found = hotdesk.tradeoff(model, (x,), budgets=("1 MiB",), seconds=0.05)
+        (there,) = (point for point in found.points if not point.is_ours)
+        assert there.name == "onnxruntime"
+        assert there.seconds is not None, there.note
 
 
 @pytest.mark.slow

@@ -65,8 +65,10 @@ def test_a_mark_that_says_nothing(pytester: pytest.Pytester) -> None:
     found.stdout.fnmatch_lines(["*neither a number of bytes nor a report*"])
 
 
-def test_a_mark_on_a_test_that_compiles_nothing(pytester: pytest.Pytester) -> None:
-    test = "import pytest\n@pytest.mark.hotdesk_peak('1 MB')\ndef test_nothing(hotdesk_compile):\n    pass\n"
+@pytest.mark.parametrize("fixture", ["hotdesk_compile", ""])
+def test_a_mark_on_a_test_that_compiles_nothing(fixture: str, pytester: pytest.Pytester) -> None:
+    """Also where it compiles without the fixture: nothing would be held."""
+    test = f"import pytest\n@pytest.mark.hotdesk_peak('1 MB')\ndef test_nothing({fixture}):\n    pass\n"
     found = _run(pytester, "", test)
     found.assert_outcomes(failed=1)
     found.stdout.fnmatch_lines(["*expected a program that the fixture hotdesk_compile made, got none*"])

@@ -34,7 +34,7 @@ def shown_progress(limit: float | None = None) -> Generator[Listener]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeLeft())
     with Clocked(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=limit, is_timed=bool(limit))
+        task = bar.add_task("" if limit else "load", total=limit, is_timed=bool(limit))  # files and imports come first
         kind = ""
 
         def told(text: str, part: float) -> None:

@@ -236,7 +236,8 @@ class WithinBudget:
         if not found:
             return ()
         self.trials += 1
-        tell(f"search: {self.trials} ways tried, {found[0].peak:,} bytes by the last, {self.budget:,} wanted")
+        ways = "1 way" if self.trials == 1 else f"{self.trials} ways"
+        tell(f"search: {ways} tried, {found[0].peak:,} bytes by the last, {self.budget:,} wanted")
         if not found[0].may_fit(self.budget):
             return found[:1]
         if len(found) == 1:
