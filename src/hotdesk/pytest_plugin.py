@@ -59,7 +59,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     result = yield
     mark = item.get_closest_marker(_MARK)
     if mark is not None:
-        _hold(mark, item.stash[_MADE] if _MADE in item.stash else [], item.path.parent)
+        _hold(mark, item.stash.get(_MADE, None) or [], item.path.parent)
     return result
 
 
