@@ -65,3 +65,34 @@ def test_sizes_that_turn_out_to_be_one() -> None:
         torch.testing.assert_close(found, expected)
     with pytest.raises(ShapeError, match="dimension 1: expected 2, got 4"):
         program(torch.randn(1, 4, 3), torch.randn(1, 4, 3))
+
+
+_SCATTERED: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...]]] = {
+    "slice": (lambda x, y: torch.slice_scatter(x, y, 0, 4, 20, 2), (20, 3), (8, 3)),
+    "slice to the end": (lambda x, y: x.slice_scatter(y, start=-4), (20, 3), (4, 3)),
+    "row": (lambda x, y: x.select_scatter(y, -2, 1), (20, 3), (3,)),
+    "diagonal": (lambda x, y: torch.diagonal_scatter(x, y, 1), (5, 6), (5,)),
+}
+
+
+@pytest.mark.parametrize("name", _SCATTERED)
+def test_what_is_written_has_the_shape_of_its_place(name: str) -> None:
+    """PyTorch asks for that in its kernels alone: a program that did not wrote beyond its memory."""
+    function, tensor, source = _SCATTERED[name]
+
+    class Scatter(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return function(x, y)
+
+    args = torch.randn(tensor), torch.randn(source)
+    shapes = tuple(dict.fromkeys(range(each.dim()), AUTO) for each in args)
+    program = hotdesk.compile(Scatter(), args, dynamic_shapes=shapes)
+    assert program(*args).equal(function(*args))
+    longer = args[0], torch.randn([size + 1000 for size in source])
+    shorter = args[0], torch.randn([size - 1 for size in source])
+    smaller = torch.randn([1] * len(tensor)), args[1]
+    for given in (longer, shorter, smaller):
+        with pytest.raises((RuntimeError, IndexError)):
+            function(*given)
+        with pytest.raises(ShapeError):
+            program(*given)

@@ -182,3 +182,18 @@ def test_an_op_that_divides_sizes_otherwise_for_some() -> None:
     with pytest.raises(UnsupportedOpError, match="some sizes only") as caught:
         hotdesk.compile(nn.AdaptiveAvgPool2d(3), (random(1, 2, 7, 9),), dynamic_shapes={"input": {2: Dim("n", min=3)}})
     assert "(n mod 3)" in (caught.value.got or "")
+
+
+def test_running_sums_of_exponentials() -> None:
+    """Of numbers whose exponentials are beyond floats, along a dim of an open size too."""
+
+    class Sums(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return x.logcumsumexp(0), x.logcumsumexp(-1)
+
+    rows = torch.export.Dim("rows", min=1, max=64)
+    program = hotdesk.compile(Sums(), (torch.randn(4, 5),), dynamic_shapes=({0: rows},))
+    for size in (4, 1, 9):
+        x = torch.randn(size, 5) * 300
+        for found, expected in zip(program(x), Sums()(x), strict=True):
+            torch.testing.assert_close(found, expected)

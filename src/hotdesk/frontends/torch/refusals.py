@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
+import sympy
 import torch
 from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses import FakeTensor
@@ -55,6 +56,7 @@ UNTRUSTED: Mapping[Any, str] = {
     torch.ops.aten.linalg_det.default: _SMALL,
     torch.ops.aten.linalg_slogdet.default: _SMALL,
     torch.ops.aten.logdet.default: _SMALL,
+    torch.ops.aten.logcumsumexp.default: "real numbers, along a dim whose size does not vary",
 }
 """Ops that torch-mlir is not given, with the forms that never get here because they are taken apart."""
 
@@ -275,20 +277,25 @@ def assumed_in_decompositions(
     Calls check it as what export assumes. What is assumed of sizes that the user has `declared` is refused: all that the
     declaration allows have to be compiled.
     """
-    sizes = set(limits)
+    environment, sizes = environment_of(exported), set(limits)
     new = [guard for guard in guards_of(exported)[known:] if sizes & set(map(str, guard.expr.free_symbols))]
     open_ones = [guard for guard in new if not holds_for_all(plain(guard.expr), limits)]
-    found = assumed(exported, open_ones, inputs)
+    # Of sizes that were found to be equal, or to be a number, the inputs' types say so by now.
+    left = [guard for guard in open_ones if environment.replace(guard.expr) != sympy.true]
+    found = assumed(exported, left, inputs)
     refused = [
         guard
         for guard in open_ones
-        if len(found) < len(open_ones) or set(map(str, guard.expr.free_symbols)) & {*declared}
+        if (len(found) < len(left) and guard in left) or set(map(str, guard.expr.free_symbols)) & {*declared}
     ]
     if refused:
         raise UnsupportedOpError(
             "an op is taken apart in a way that holds for some sizes only",
             expected="one way for every size that `dynamic_shapes` allows",
-            got=" and ".join(spelled(names.size(plain(guard.expr))) for guard in refused),
+            got=" and ".join(
+                spelled(names.size(plain(environment.replace(guard.expr) if guard in left else guard.expr)))
+                for guard in refused
+            ),
             hint="Leave the size open with `Dim.AUTO`, and each call checks it; or compile once for each size.",
         )
     return found
