@@ -12,7 +12,7 @@ from torch import nn
 from torch.optim import ASGD, SGD, Adagrad, Adam, AdamW, NAdam, Optimizer, RAdam, RMSprop
 
 import hotdesk
-from hotdesk.errors import ArgumentTypeError, OptionError, PlanError
+from hotdesk.errors import ArgumentTypeError, ExportError, OptionError, PlanError
 from hotdesk.explain import Reason
 
 Make = Callable[[Iterable[nn.Parameter]], Optimizer]
@@ -517,6 +517,7 @@ def test_dropout_draws_at_every_step() -> None:
         ({"loss": lambda y, t: y - t}, OptionError, r"the loss: .* got one of shape \(3, 32\)"),
         ({"loss": lambda y, t: t.mean()}, OptionError, "that depends on the parameters"),
         ({"example": torch.zeros(3, 32)}, ArgumentTypeError, "argument 'example': expected a tuple, got Tensor"),
+        ({"example": (torch.zeros(3, 32),)}, ExportError, r"those of Sequential\.forward: input, got 0 arguments"),
     ],
 )
 def test_what_cannot_be_a_step_is_refused(change: dict[str, Any], error: type[Exception], message: str) -> None:

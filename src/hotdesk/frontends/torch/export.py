@@ -13,14 +13,13 @@ import warnings
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from inspect import signature
 from typing import Any, cast
 
 import torch
 from torch.export import ExportedProgram
 
 from hotdesk._bindings import import_fx_graph, ir
-from hotdesk.errors import ExportError, HotdeskError, UnsupportedOpError
+from hotdesk.errors import HotdeskError, UnsupportedOpError
 from hotdesk.frontends import lowering_process
 from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
@@ -50,6 +49,7 @@ from hotdesk.frontends.torch.refusals import (
     refuse_nodes,
     refuse_numbers_beyond_elements,
     refuse_settled_counts,
+    require_that_it_takes,
     unreadable,
     untrusted,
     without_lowering,
@@ -144,35 +144,13 @@ def export(
             try:
                 exported = _exported(model, *given, dynamic_shapes)
             except Exception:
-                _require_that_it_takes(model, args, kwargs or {})
+                require_that_it_takes(model, args, kwargs or {})
                 raise
         name_users_lines(all_graphs(exported.graph), traces)
         with refusals():
             guards = guards_of(exported)
     named = dimension_names(environment_of(exported))
     return Exported(exported, tuple(guards), named, time.perf_counter() - start)
-
-
-def _require_that_it_takes(
-    model: torch.nn.Module | ExportedProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> None:
-    """Raises ExportError where a model cannot be called with so many arguments of these names."""
-    if isinstance(model, ExportedProgram):
-        return
-    try:
-        wanted = signature(model.forward)
-    except (TypeError, ValueError):  # what has no signature
-        return
-    try:
-        wanted.bind(*args, **kwargs)
-    except TypeError as error:
-        count = f"{len(args)} argument{'s' * (len(args) != 1)}"
-        named = f" and {', '.join(kwargs)} by name" if kwargs else ""
-        raise ExportError(
-            "the example arguments",
-            expected=f"those of {type(model).__name__}.forward: {', '.join(map(str, wanted.parameters.values())) or 'none'}",
-            got=f"{count}{named}: {error}",
-        ) from error
 
 
 def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:

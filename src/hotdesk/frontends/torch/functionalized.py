@@ -1,7 +1,8 @@
-"""Repairs of exported graphs before torch.export makes them functional, of two ops whose changes it drops.
+"""Repairs of exported graphs before torch.export makes them functional, of two ops whose changes it drops or mistakes.
 
 * `copy_` is given what has the type and the sizes of its target: else that is taken for the new contents as it is, a float64 for
   those of a float32, one row for all rows;
+* `copy_` is given a value of its own where two tensors would end with the same one: new contents are told apart by name;
 * dropout that drops nothing gives its argument itself, which an op in place behind it changes: else there are two tensors.
 """
 
@@ -28,12 +29,15 @@ _DROPOUTS = (
 
 def prepared(program: ExportedProgram) -> ExportedProgram:
     """A program that is not functional yet, with graphs that are what they say: a copy, where anything is to be changed."""
-    if not any(_incomplete_copies(graph) or _idle_dropouts(graph) for graph in all_graphs(program.graph)):
+    wrong = (_incomplete_copies, _shared_copies, _idle_dropouts)
+    if not any(find(graph) for graph in all_graphs(program.graph) for find in wrong):
         return program
     program = cast(Any, program)._update(copy.deepcopy(program.graph_module), program.graph_signature)
     for graph in all_graphs(program.graph):
         for node in _incomplete_copies(graph):
             _complete(node)
+        for node in _shared_copies(graph):
+            node.update_arg(1, _before(node, aten.clone.default, cast(Any, node.args[1])))
         for node in _idle_dropouts(graph):
             node.target, node.args = aten.alias.default, node.args[:1]
     return program
@@ -64,6 +68,27 @@ def _complete(node: torch.fx.Node) -> None:
     if given.shape != into.shape:
         source = _before(node, aten.expand_as.default, source, target)
     node.update_arg(1, source)
+
+
+def _shared_copies(graph: torch.fx.Graph) -> list[torch.fx.Node]:
+    """The calls of `copy_` whose source is that of another one, or a tensor that is changed itself."""
+    copies = graph.find_nodes(op="call_function", target=aten.copy_.default)
+    if not copies:
+        return []
+    sources = [_viewed(node.args[1]) for node in copies]
+    changed = {_viewed(node.args[0]) for node in graph.nodes if is_mutable(node)}
+    return [node for node, at in zip(copies, sources, strict=True) if at in changed or sources.count(at) > 1]
+
+
+def _viewed(value: Any) -> Any:
+    """The tensor that one is a view of, or is after a change; itself if none."""
+    while isinstance(value, torch.fx.Node):
+        target: Any = value.target
+        returned = cast(Any, target)._schema.returns if isinstance(target, OpOverload) else ()
+        if len(returned) != 1 or not returned[0].alias_info or not value.args:
+            break
+        value = value.args[0]
+    return value
 
 
 def _idle_dropouts(graph: torch.fx.Graph) -> list[torch.fx.Node]:

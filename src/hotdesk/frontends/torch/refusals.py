@@ -15,6 +15,7 @@ import operator
 import re
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any, cast
 
 import sympy
@@ -71,6 +72,28 @@ def refusals() -> Generator[None]:
     except Exception as error:
         hint = "`torch.export.draft_export` lists every obstacle."
         raise refusal(error, "torch.export cannot capture the model", hint) from error
+
+
+def require_that_it_takes(
+    model: torch.nn.Module | ExportedProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> None:
+    """Raises ExportError where a model cannot be called with so many arguments of these names."""
+    if isinstance(model, ExportedProgram):
+        return
+    try:
+        wanted = signature(model.forward)
+    except (TypeError, ValueError):  # what has no signature
+        return
+    try:
+        wanted.bind(*args, **kwargs)
+    except TypeError as error:
+        count = f"{len(args)} argument{'s' * (len(args) != 1)}"
+        named = f" and {', '.join(kwargs)} by name" if kwargs else ""
+        raise ExportError(
+            "the example arguments",
+            expected=f"those of {type(model).__name__}.forward: {', '.join(map(str, wanted.parameters.values())) or 'none'}",
+            got=f"{count}{named}: {error}",
+        ) from error
 
 
 def refusal(error: Exception, what: str, hint: str) -> HotdeskError:

@@ -32,11 +32,11 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.optim import SGD, Optimizer
 from torch.utils import _pytree as pytree
 
-from hotdesk.errors import HotdeskError, OptionError
+from hotdesk.errors import ExportError, HotdeskError, OptionError
 from hotdesk.frontends.torch.attention_gradient import BlockedAttention
 from hotdesk.frontends.torch.cross_entropy import fuse_cross_entropy
 from hotdesk.frontends.torch.examples import told_apart
-from hotdesk.frontends.torch.refusals import refusal
+from hotdesk.frontends.torch.refusals import refusal, require_that_it_takes
 
 aten: Any = torch.ops.aten
 
@@ -152,7 +152,11 @@ def trace_step(
     values = [parameter.detach() for parameter in parameters.values()]
     held = (values, list(buffers.values()), [moment.tensor for moment in moments])
     fixed = False
-    graph = _traced(step, *held, list(rates), example)
+    try:
+        graph = _traced(step, *held, list(rates), example)
+    except ExportError:
+        require_that_it_takes(model, example if loss is None else example[:-1], {})
+        raise
     if graph.graph.find_nodes(op="call_function", target=aten._local_scalar_dense.default):
         fixed = True
         graph = _traced(step, *held, list(rates), example)

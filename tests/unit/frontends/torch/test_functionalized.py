@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 import hotdesk
@@ -32,3 +33,47 @@ def test_an_exported_program_is_repaired_in_a_copy() -> None:
         assert torch.equal(hotdesk.compile(given)(x, row), expected)
         assert str(given.graph) == before
         assert export(given, ()).identity() == key
+
+
+class Shared(torch.nn.Module):
+    """Ends with the same value in two buffers, in several ways."""
+
+    def __init__(self, way: int) -> None:
+        super().__init__()
+        self.way = way
+        self.a: torch.Tensor
+        self.b: torch.Tensor
+        self.register_buffer("a", torch.ones(3))
+        self.register_buffer("b", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.way == 0:
+            self.a.copy_(x)
+            self.b.copy_(x)
+        elif self.way == 1:
+            self.a[:] = x * 2
+            self.b[:] = self.a
+        elif self.way == 2:
+            self.b.copy_(self.a.add_(x).detach())
+        elif self.way == 3:
+            self.a = x * 2
+            self.b = self.a
+        else:
+            self.b.copy_(self.a)
+            self.a.add_(x)
+        return x + self.a - 2 * self.b
+
+
+@pytest.mark.parametrize("way", range(5))
+def test_two_buffers_that_are_given_one_value_are_two(way: int) -> None:
+    model, same = Shared(way), Shared(way)
+    program = hotdesk.compile(model, (random(3),))
+    for _ in range(2):
+        x = random(3)
+        assert torch.equal(program(x), same(x))
+        assert torch.equal(model.a, same.a)
+        assert torch.equal(model.b, same.b)
+        before = model.b.clone()
+        model.a.add_(1)
+        assert torch.equal(model.b, before)
+        model.a.sub_(1)
