@@ -207,3 +207,24 @@ def test_refusals(name: str) -> None:
         hotdesk.compile(Call(cast(Any, function)), args, dynamic_shapes=(shapes,), **options)
     text = str(caught.value)
     _checked(text)
+
+
+def test_sizes_that_cannot_be_computed() -> None:
+    enlarged = Call(lambda x: nn.functional.interpolate(x, scale_factor=1.7, mode="linear"))
+    with pytest.raises(HotdeskError, match="length") as caught:
+        hotdesk.compile(enlarged, (random(2, 3, 8),), dynamic_shapes=(({2: LENGTH},),))
+    _checked(str(caught.value))
+
+
+def test_sizes_that_an_op_takes_to_be_equal() -> None:
+    alike, shapes = Call(lambda x, y: x.reshape_as(y)), tuple({0: Dim.AUTO, 1: Dim.AUTO} for _ in range(2))
+    x, y = random(4, 6), random(8, 3)
+    try:
+        program = hotdesk.compile(alike, (x, y), dynamic_shapes=(shapes,))
+    except HotdeskError as error:
+        _checked(str(error))
+    else:
+        assert program(x, y).equal(x.reshape(8, 3))
+        with pytest.raises(HotdeskError) as caught:
+            program(x, random(8, 4))
+        _checked(str(caught.value))

@@ -26,10 +26,16 @@ Of: TypeAlias = Callable[[Any], ir.Value]
 _PREDICATES = {sympy.Eq: "eq", sympy.Ne: "ne", sympy.Lt: "slt", sympy.Le: "sle", sympy.Gt: "sgt", sympy.Ge: "sge"}
 
 
-def size_value(size: Any, of: Of, before: ir.Operation, may_be_negative: Callable[[Any], bool] = is_opaque) -> ir.Value:
+def size_value(
+    size: Any,
+    of: Of,
+    before: ir.Operation,
+    may_be_negative: Callable[[Any], bool] = is_opaque,
+    spell: Callable[[Any], str] = spelled,
+) -> ir.Value:
     """The value of a number, or of an expression of the values of its parts. Raises UnsupportedOpError for any other form.
 
-    `may_be_negative` says of a symbol whether it may stand for a number below 0.
+    `may_be_negative` says of a symbol whether it may stand for a number below 0; `spell` how a size is told.
     """
     if isinstance(size, int) or size.is_Integer:
         return index_constant(int(size), before)
@@ -49,7 +55,7 @@ def size_value(size: Any, of: Of, before: ir.Operation, may_be_negative: Callabl
     raise UnsupportedOpError(
         "an op without a lowering has a size of a form that is not known",
         expected="sums, products, quotients and remainders of sizes of arguments",
-        got=spelled(size),
+        got=spell(size),
     )
 
 

@@ -35,6 +35,7 @@ from hotdesk.ir.context import entered
 from hotdesk.ir.signature import FunctionSignature, set_signature, signature
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, entry_block, main_function, values_read
+from hotdesk.sizes.size import spelled
 
 
 class Replacement(Protocol):
@@ -256,6 +257,7 @@ def joined(
     checks: Sequence[Check] = (),
     *,
     checks_first: bool = False,
+    spell: Callable[[Any], str] = spelled,
 ) -> None:
     """Puts what was cut out into the lowered module.
 
@@ -263,6 +265,7 @@ def joined(
         arguments: of `@main` but for the stand-ins of results: the sizes of a tensor, a tuple, or the expression of a number.
         checks: what is demanded of sizes and numbers that ops which were cut out find.
         checks_first: whether checks, with all that they read, go in front of the other ops.
+        spell: how sizes are told in refusals.
     """
     if not cuts:
         return
@@ -274,7 +277,7 @@ def joined(
         own = len(arguments)
         results = len(returned) - sum(len(each.written.inputs) for each in cuts)
         inputs, stand_ins = iter(returned[results:]), iter(list(block.arguments)[own:])
-        sizes = SizeValues(arguments, list(block.arguments)[:own], last, checks)
+        sizes = SizeValues(arguments, list(block.arguments)[:own], last, checks, spell=spell)
         made: dict[ir.Value, ir.Value] = {}
         for each in cuts:
             given = [next(inputs) for _ in each.written.inputs]

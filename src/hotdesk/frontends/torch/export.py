@@ -282,7 +282,7 @@ class _GraphLowering:
         with refusals():  # what is known of a value is computed, by an op that may not take it
             _settle(graph)
         settle_selections(graph)
-        checks = [replace(check, told=spelled(self._names.size(check.relation))) for check in take_size_checks(graph)]
+        checks = [replace(check, told=self._told(check.relation)) for check in take_size_checks(graph)]
         demanded = {name for check in checks for name in symbols_of(check.relation)}
         ops = [node for node in graph.nodes if node.op == "call_function"]
         checked = {node for node in ops if not demanded.isdisjoint(map(str, defined_symbols(node)))}
@@ -315,9 +315,12 @@ class _GraphLowering:
                 called |= more
                 continue
             sizes_with_signs(module)
-            joined(module, cuts, arguments, checks, checks_first=self._changes)
+            joined(module, cuts, arguments, checks, checks_first=self._changes, spell=self._told)
             self.calls += calls
             return module
+
+    def _told(self, size: Any) -> str:
+        return spelled(self._names.size(size))
 
     def _calling(self, calls: list[ForeignCall]) -> Maker:
         def call(node: torch.fx.Node, places: Sequence[int]) -> Foreign:

@@ -10,7 +10,7 @@ is checked once all of that is known, in front of whatever uses it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -22,6 +22,7 @@ from hotdesk.ir.building import create, dim, index_cast, index_constant
 from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.size_ops import relation_value, size_value
 from hotdesk.ir.walking import defining_op
+from hotdesk.sizes.size import spelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,17 @@ class SizeValues:
     """
 
     def __init__(
-        self, arguments: Sequence[Any], values: Sequence[ir.Value], before: ir.Operation, checks: Sequence[Check] = ()
+        self,
+        arguments: Sequence[Any],
+        values: Sequence[ir.Value],
+        before: ir.Operation,
+        checks: Sequence[Check] = (),
+        *,
+        spell: Callable[[Any], str] = spelled,
     ) -> None:
+        """`spell` says how sizes are told in refusals."""
         self._before = before
+        self._spell = spell
         self._known: dict[Any, ir.Value] = {}
         self._sources: dict[Any, tuple[ir.Value, int]] = {}
         self._numbers: dict[Any, ir.Value] = {}
@@ -172,7 +181,7 @@ class SizeValues:
         if size in self._numbers:
             return index_cast(self._numbers[size], ir.IndexType.get(), self._before)
         # PyTorch's symbols of sizes are known not to be negative; those of numbers that `item()` reads are not.
-        return size_value(size, self.of, self._before, lambda symbol: not symbol.is_nonnegative)
+        return size_value(size, self.of, self._before, lambda symbol: not symbol.is_nonnegative, self._spell)
 
     def number(self, expression: Any, kind: ir.Type) -> ir.Value:
         """The value of one of PyTorch's expressions, as an integer or a float. Raises UnsupportedOpError as `of` does."""
