@@ -401,6 +401,24 @@ def test_results_of_such_sizes_are_not_computed_in_memory_of_the_callers() -> No
         program(X, out=torch.empty(()))
 
 
+@pytest.mark.parametrize("count", [torch.unique, torch.nonzero, torch.bincount, lambda w: w[w > 1]])
+def test_counts_of_weights_alone_are_new_each_time(count: Callable[..., Any]) -> None:
+    class Weights(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("weights", torch.tensor([2, 0, 1, 2]))
+
+        def forward(self, x: torch.Tensor) -> Any:
+            return x + 1, count(self.weights), count(x)
+
+    x = torch.tensor([3, 3, 0])
+    program = hotdesk.compile(Weights(), (x,))
+    for _ in range(2):
+        found: Any = program(x)
+        close(found, Weights()(x))
+        found[1].zero_()
+
+
 def test_the_kernels_that_count_may_be_forbidden() -> None:
     options = hotdesk.Options(foreign=False)
     assert not hotdesk.compile(Call(lambda x: x[x > 0]), (X,), options=options).foreign

@@ -594,6 +594,18 @@ def test_a_size_that_an_argument_holds() -> None:
             program(np.array(size))
 
 
+def test_a_size_that_only_the_run_knows_of_what_follows_from_constants() -> None:
+    program = hotdesk.compile("""func.func @main(%x: tensor<2xi32>) -> (tensor<2xi32>, tensor<?xi32>) {
+  %c = arith.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>
+  %size = arith.constant dense<[4]> : tensor<1xindex>
+  %r = tensor.reshape %c(%size) : (tensor<2x2xi32>, tensor<1xindex>) -> tensor<?xi32>
+  return %x, %r : tensor<2xi32>, tensor<?xi32>
+}""")
+    for _ in range(2):
+        _, found = program(np.zeros(2, np.int32))
+        assert found.tolist() == [1, 2, 3, 4]
+
+
 def test_what_mlirs_parser_dies_of_ends_another_process() -> None:
     text = """func.func @f(%x: tensor<8xf32>, %s: tensor<f32>) -> tensor<f32> {
   %0 = linalg.reduce { arith.addf } ins(%x : tensor<8xf32>) outs(%s : tensor<f32>) dimensions = [0:

@@ -13,8 +13,8 @@
   belongs to it, and the place of the score, an index for each letter of q but those summed over and then each of the keys; it
   ends in a `tm_tensor.yield`. A query all of whose scores are -∞ gives zeros with `zero_rows`, else NaN.
 * `hotdesk.foreign ins…, numbers…, inits… {callee, op, groups}`: a call of the function `callee`, which the front end brought,
-  for an `op` that has no lowering. `groups` says how many there are of each kind of operand. `operandSegmentSizes` and
-  `resultSegmentSizes` are as IRDL wants them.
+  for an `op` that has no lowering. `groups` says how many there are of each kind of operand; `keeps` is there if
+  the call keeps something beside its results. `operandSegmentSizes` and `resultSegmentSizes` are as IRDL wants them.
 * `hotdesk.own init`: the same contents in memory that others may write; bufferization removes it.
 
 On tensors each has one result, tied to `init`, or a foreign call one for each of its `inits`; on memrefs none. The dialect is

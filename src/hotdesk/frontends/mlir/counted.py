@@ -59,7 +59,7 @@ def deliver_counted(main: ir.Operation, dtypes: Mapping[str, str]) -> tuple[Coun
         told = spell(dtype, [spelled(size) for size in sizes])
         ranks, location = (len(sizes),), python_line(end.location)
         symbol, runs = f"hotdesk_result_{len(found)}", _CopyingOut(number, dtype)
-        call = ForeignCall(symbol, "hotdesk.result", location, ranks, 0, (0,), 8, runs, is_op=False)
+        call = ForeignCall(symbol, "hotdesk.result", location, ranks, 0, (0,), 8, runs, is_op=False, keeps=True)
         found.append(CountedResult(number, dtype, told, call))
         with end.location:
             end.operands[number] = _handed_over(end.operands[number], call, end)
@@ -74,6 +74,7 @@ def _handed_over(tensor: ir.Value, call: ForeignCall, before: ir.Operation) -> i
     attributes: dict[str, ir.Attribute] = {
         "callee": ir.StringAttr.get(call.symbol),
         "op": ir.StringAttr.get(call.op),
+        "keeps": ir.UnitAttr.get(),
         "groups": ir.DenseI64ArrayAttr.get([1, 0, 1]),
         "operandSegmentSizes": _segments(2, MOST_OPERANDS),
         "resultSegmentSizes": _segments(1, MOST_RESULTS),

@@ -348,10 +348,10 @@ def _measured(
     node: torch.fx.Node, places: Sequence[int], number: Callable[[], int], calls: list[ForeignCall]
 ) -> _Measured:
     one = foreign_op(node, places, number())
-    measure = one.call._replace(results=(1,), runs=_Measuring(one.call.symbol, one.call.runs))
+    measure = one.call._replace(results=(1,), runs=_Measuring(one.call.symbol, one.call.runs), keeps=True)
     calls.append(measure)
     symbol, runs = f"hotdesk_foreign_{number()}", _Fetching(one.call.symbol, cast(Any, one.call.runs).types)
-    fetch = one.call._replace(symbol=symbol, inputs=(1,), numbers=0, runs=runs, is_op=False)
+    fetch = one.call._replace(symbol=symbol, inputs=(1,), numbers=0, runs=runs, is_op=False, keeps=True)
     calls.append(fetch)
     return _Measured(Foreign(measure, one.numbers, one.inputs), Foreign(fetch, (), ()))
 
@@ -403,6 +403,6 @@ def _delivery(node: torch.fx.Node, number: int, calls: list[ForeignCall]) -> For
     held = carrier(tensor.meta["val"])
     runs = _Delivering(int(place), held.dtype, tensor.meta["val"].dtype)
     name, line = f"hotdesk_foreign_{number}", node_line(tensor)
-    call = ForeignCall(name, "hotdesk.result", line, (held.dim(),), 0, (0,), 8, runs, is_op=False)
+    call = ForeignCall(name, "hotdesk.result", line, (held.dim(),), 0, (0,), 8, runs, is_op=False, keeps=True)
     calls.append(call)
     return Foreign(call, (), (tensor,))

@@ -141,6 +141,8 @@ class Foreign:
             "resultSegmentSizes": _filled(len(inits), MOST_RESULTS),
         }
         with ir.InsertionPoint(before), location_of(self.call.location, before):
+            if self.call.keeps:
+                attributes["keeps"] = ir.UnitAttr.get()
             made = ir.Operation.create("hotdesk.foreign", [v.type for v in inits], operands, attributes).operation
         return dict(zip(site.results, made.results, strict=True))
 

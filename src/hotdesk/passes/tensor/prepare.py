@@ -8,7 +8,9 @@
 Moved iff:
 
 1. every tensor the op reads is a weight, a constant, or moved itself;
-2. it has no effect but its results (index assertions move with it and are checked once).
+2. it has no effect but its results (index assertions move with it and are checked once), which a foreign call that keeps
+   something beside them has;
+3. no size of its results is one that only a run knows: what is passed on has a place of its own as long as the program lives.
 
 A value used by what stays is passed as a `prepared` argument unless the op that makes it enlarges its operands (a broadcast of
 a bias, a fill): then the op is copied back into `@main`, where fusion absorbs it, and its operands are passed instead. So
@@ -40,6 +42,7 @@ from hotdesk.models.tensor import KEEPS_NOTHING, RESHAPES
 from hotdesk.passes.base import Pass
 from hotdesk.program.graphs import reached
 from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.size import is_opaque
 
 _VIEWS = frozenset({*RESHAPES, "tensor.cast", "tensor.extract_slice"})
 _MOVABLE_DIALECTS = frozenset({"linalg", "tensor", "arith", "math", "hotdesk", "tm_tensor"})
@@ -79,8 +82,11 @@ def _movable(main: ir.Operation) -> dict[ir.Value, ir.Operation]:
         argument for argument, kind in zip(entry_block(main).arguments, kinds, strict=True) if kind == "weight"
     }
     movable: dict[ir.Value, ir.Operation] = {}
+    sizes = SymbolicSizes(main)
     for op in top_level_ops(main):
-        if op.name.split(".")[0] not in _MOVABLE_DIALECTS or len(op.results) == 0:
+        if op.name.split(".")[0] not in _MOVABLE_DIALECTS or len(op.results) == 0 or "keeps" in op.attributes:
+            continue
+        if any(is_opaque(size) for result in op.results if is_tensor(result.type) for size in sizes.shape(result)):
             continue
         if all(value in known for value in values_read(op)):
             known.update(op.results)

@@ -47,6 +47,7 @@ class ForeignCall(NamedTuple):
         bytes: of its results.
         runs: what computes it.
         is_op: whether it stands for an op of the model; else it belongs to another call, or returns a result.
+        keeps: whether it keeps something beside its results, for another or for the caller: it runs in each call of the program.
     """
 
     symbol: str
@@ -58,6 +59,7 @@ class ForeignCall(NamedTuple):
     bytes: Size
     runs: Runs
     is_op: bool = True
+    keeps: bool = False
 
 
 def entered(call: ForeignCall) -> object:
