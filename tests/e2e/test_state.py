@@ -397,6 +397,30 @@ def test_a_check_that_fails_says_what_may_be_half_written() -> None:
 # Threads, reports, other orders
 
 
+@pytest.mark.parametrize("index", [[4], [-5], [1, 9], [9, 1]])
+@pytest.mark.parametrize("write", ["index_copy_", "index_put_", "scatter_"])
+def test_an_index_out_of_range_writes_nothing(write: str, index: list[int]) -> None:
+    def function(self: Any, index: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        if write == "index_copy_":
+            self.a.index_copy_(0, index, x)
+        elif write == "index_put_":
+            self.a.index_put_((index,), x)
+        else:
+            self.a.scatter_(0, index[:, None].expand(x.shape), x)
+        self.b.copy_(x)
+        return self.a + 1
+
+    x = random(len(index), 3)
+    model = Stateful(function, a=random(4, 3), b=torch.zeros_like(x))
+    before = copy.deepcopy(dict(model.named_buffers()))
+    program = hotdesk.compile(model, (torch.zeros(len(index), dtype=torch.int64), x))
+    with pytest.raises(ExecutionError, match="expected every index in range"):
+        program(torch.tensor(index), x)
+    for name, buffer in model.named_buffers():
+        torch.testing.assert_close(buffer, before[name], rtol=0, atol=0)
+    assert torch.equal(program(torch.arange(len(index)), x), model.a + 1)
+
+
 def test_calls_run_one_by_one() -> None:
     def function(self: Any, x: torch.Tensor) -> torch.Tensor:
         self.total.copy_((self.total @ x).clamp(max=1e9) * 0 + self.total + 1)

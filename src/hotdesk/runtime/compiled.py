@@ -120,6 +120,6 @@ def _profiled(lowered: LoweredFunction, machine: CompiledCode) -> Profiled:
         if lowered.flow:
             module = profiled_flow(lowered.flow, lowered.entry, _PROFILED, clock)
         else:
-            module = ir.Module.parse(entry_text(_PROFILED, calls, NumberTable(), clock))
+            module = ir.Module.parse(entry_text(_PROFILED, calls, NumberTable(), clock=clock))
     code = CompiledCode(module, [_PROFILED], dict(zip(kernels, addresses, strict=False)))
     return Profiled(code.entry(_PROFILED), len(calls), bool(lowered.flow), code)

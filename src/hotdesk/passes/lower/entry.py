@@ -4,7 +4,8 @@
       %b0 = load %pointers[0]; …; call @kernel_3(%b0 + 4096, %b7, %numbers[2]); … }
 
 The pointer table holds the address of every base (arguments, results, buffers of the arena, constants, the status word), the
-number table what depends on symbolic sizes. Both are filled outside; so one compilation serves every shape and every plan.
+number table what depends on symbolic sizes. Both are filled outside; so one compilation serves every shape and every plan. Behind a
+call that may fail the function returns if it has: nothing is written after a failed check.
 """
 
 from __future__ import annotations
@@ -32,9 +33,12 @@ class NumberTable:
         return self._index[size]
 
 
-def entry_text(name: str, calls: Sequence[KernelCall], numbers: NumberTable, clock: int | None = None) -> str:
+def entry_text(
+    name: str, calls: Sequence[KernelCall], numbers: NumberTable, *, status: int | None = None, clock: int | None = None
+) -> str:
     """The module text: a declaration of each kernel called, and the entry function `name`.
 
+    `status` is the place of the status word in the table, which calls that fail do not leave at 0; without it all calls are made.
     Given a `clock`, a number that C's `clock_gettime` knows, the function takes an array as third argument, and stores there what
     the clock shows before the first call and after each, 16 bytes each time.
     """
@@ -55,12 +59,14 @@ def entry_text(name: str, calls: Sequence[KernelCall], numbers: NumberTable, clo
         lines.append(f"llvm.call @{call.kernel}({', '.join(operands)}) : ({', '.join(types)}) -> ()")
         if clock is not None:
             emitter.stamp(number)
+        if status is not None and number < len(calls) and any(each.base == status for each in call.last_pointers):
+            emitter.leave_if_failed(status)
     declarations = [f"llvm.func @{kernel}({types})" for kernel, types in signatures.items()]
     if clock is not None:
         declarations.append("llvm.func @clock_gettime(i32, !llvm.ptr) -> i32")
     arguments = ("pointers", "numbers") if clock is None else ("pointers", "numbers", "stamps")
     declared = ", ".join(f"%{argument}: !llvm.ptr" for argument in arguments)
-    body = "\n    ".join([*emitter.head, *lines, "llvm.return"])
+    body = "\n    ".join([*emitter.head, *lines, *emitter.end])
     return "\n".join([*declarations, f"llvm.func @{name}({declared}) {{\n    {body}\n}}"])
 
 
@@ -88,6 +94,7 @@ class _Emitter:
         self._constants: dict[int, str] = {}
         self._loaded: dict[int, str] = {}
         self._count = 0
+        self.end = ["llvm.return"]
 
     def _fresh(self) -> str:
         self._count += 1
@@ -98,6 +105,19 @@ class _Emitter:
         place = self._fresh()
         self._lines.append(f"{place} = llvm.getelementptr %stamps[{16 * number}] : (!llvm.ptr) -> !llvm.ptr, i8")
         self._lines.append(f"{self._fresh()} = llvm.call @clock_gettime(%clock, {place}) : (i32, !llvm.ptr) -> i32")
+
+    def leave_if_failed(self, status: int) -> None:
+        """Returns if the status word is no longer 0."""
+        if len(self.end) == 1:
+            self.head.append("%fine = llvm.mlir.constant(0 : i32) : i32")
+            self.end += ["^failed:", "llvm.return"]
+        code, fails = self._fresh(), self._fresh()
+        self._lines += [
+            f"{code} = llvm.load {self._base(status)} : !llvm.ptr -> i32",
+            f'{fails} = llvm.icmp "ne" {code}, %fine : i32',
+            f"llvm.cond_br {fails}, ^failed, ^behind{code[1:]}",
+            f"^behind{code[1:]}:",
+        ]
 
     def address(self, pointer: Pointer) -> str:
         base = self._base(pointer.base)

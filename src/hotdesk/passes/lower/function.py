@@ -161,7 +161,7 @@ class _FunctionLowering:
         text = flow_text = ""
         if self._straight:
             calls = self._calls(sources)
-            text = entry_text(self._entry, calls, numbers)
+            text = entry_text(self._entry, calls, numbers, status=self._status)
         else:
             given = self._function, self._sizes, self._buffers
             flow = ControlFlowLowering(*given, self._library, self._entry, numbers, self._called).run()

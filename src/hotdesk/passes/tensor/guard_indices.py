@@ -8,7 +8,7 @@ Rules:
 1. An index is checked if it depends on an element of a tensor; what follows from the position in the loop alone is in range,
    unless `positions` is given.
 2. A loop that has checks of its own, as torch-mlir gives embeddings and `gather`, is left alone, unless `positions` is given.
-3. A scatter's index that fails is replaced by 0: the scatter still runs before the failure is reported.
+3. A scatter's index that fails is replaced by 0: whoever runs the program may run the scatter before the failure is reported.
 """
 
 from __future__ import annotations

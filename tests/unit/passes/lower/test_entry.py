@@ -39,6 +39,22 @@ def test_bases_are_loaded_once_and_kernels_declared_once() -> None:
     assert made.count("llvm.call @k(") == 2
 
 
+def test_nothing_is_called_behind_a_check_that_fails() -> None:
+    calls = [call("a", last=(Pointer(1, 0),)), call("b", Pointer(0, 0)), call("c", last=(Pointer(1, 0),))]
+    made = entry_text("main", calls, NumberTable(), status=1)
+    parse(made).operation.verify()
+    steps = [line.split("(")[0] for line in made.splitlines() if re.search("call|cond_br|return|failed:", line)]
+    assert [step.split("llvm.")[-1].split(" %")[0].strip() for step in steps] == [
+        "call @a",
+        "cond_br",
+        "call @b",
+        "call @c",
+        "return",
+        "^failed:",
+        "return",
+    ]
+
+
 def test_calls_stay_in_order() -> None:
     made = text(call("b", Pointer(0, 0)), call("a", Pointer(0, 0)), call("b", Pointer(0, 0)))
     order = [line.split("@")[1][0] for line in made.splitlines() if "llvm.call" in line]
