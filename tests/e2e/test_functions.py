@@ -39,6 +39,14 @@ def test_a_function() -> None:
     torch.testing.assert_close(program(x=x), _doubled(x))
 
 
+def test_functions_that_python_knows_no_signature_of() -> None:
+    x, y = torch.randn(3, 1), torch.randn(4)
+    assert torch.equal(hotdesk.compile(torch.fmax, (x, y))(x, y), torch.fmax(x, y))
+    added = hotdesk.compile(torch.add, (x, y), {"alpha": 2})
+    assert torch.equal(added(x, y, alpha=2), torch.add(x, y, alpha=2))
+    assert torch.equal(hotdesk.jit(torch.Tensor.relu)(x), x.relu())
+
+
 def test_sizes_that_vary_by_name() -> None:
     program = hotdesk.compile(_doubled, (torch.randn(3, 4),), dynamic_shapes={"x": {0: torch.export.Dim("rows")}})
     x = torch.randn(7, 4)

@@ -10,7 +10,7 @@ import torch
 
 
 def as_module(function: Callable[..., Any]) -> torch.nn.Module:
-    """A module whose `forward` is the function, with its signature.
+    """A module whose `forward` is the function, with its signature; one written in C, such as `torch.det`, takes any arguments.
 
     Modules that the function is a method of, has in its closure or reads as globals are submodules, by their names there: their
     tensors are weights, in eval mode or not as they are. Other tensors that it reads are constants.
@@ -18,13 +18,28 @@ def as_module(function: Callable[..., Any]) -> torch.nn.Module:
     made = _FunctionModule()
     for name, module in _modules(function):
         made.add_module(name, module)
-    made.forward = function
+    made.forward = function if _has_signature(function) else _with_signature(function)
     made.training = any(module.training for module in made.children())
     return made
 
 
 class _FunctionModule(torch.nn.Module):
     """What stands for a function."""
+
+
+def _has_signature(function: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(function)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _with_signature(function: Callable[..., Any]) -> Callable[..., Any]:
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return forward
 
 
 def _modules(function: Callable[..., Any]) -> Iterator[tuple[str, torch.nn.Module]]:

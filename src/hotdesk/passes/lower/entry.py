@@ -4,8 +4,8 @@
       %b0 = load %pointers[0]; …; call @kernel_3(%b0 + 4096, %b7, %numbers[2]); … }
 
 The pointer table holds the address of every base (arguments, results, buffers of the arena, constants, the status word), the
-number table what depends on symbolic sizes. Both are filled outside; so one compilation serves every shape and every plan. Behind a
-call that may fail the function returns if it has: nothing is written after a failed check.
+number table what depends on symbolic sizes. Both are filled outside; so one compilation serves every shape and every plan.
+Behind a call that may fail the function returns if it has: nothing is written after a failed check.
 """
 
 from __future__ import annotations
