@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 import hotdesk
-from hotdesk.errors import ShapeError
+from hotdesk.errors import ExportError, ShapeError, UnsupportedOpError
 
 AUTO: Any = torch.export.Dim.AUTO
 
@@ -75,8 +76,9 @@ _SCATTERED: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...]]] = {
 }
 
 
+@pytest.mark.parametrize("way", ["model", "exported", "file"])
 @pytest.mark.parametrize("name", _SCATTERED)
-def test_what_is_written_has_the_shape_of_its_place(name: str) -> None:
+def test_what_is_written_has_the_shape_of_its_place(name: str, way: str, tmp_path: Path) -> None:
     """PyTorch asks for that in its kernels alone: a program that did not wrote beyond its memory."""
     function, tensor, source = _SCATTERED[name]
 
@@ -86,7 +88,14 @@ def test_what_is_written_has_the_shape_of_its_place(name: str) -> None:
 
     args = torch.randn(tensor), torch.randn(source)
     shapes = tuple(dict.fromkeys(range(each.dim()), AUTO) for each in args)
-    program = hotdesk.compile(Scatter(), args, dynamic_shapes=shapes)
+    if way == "model":
+        program = hotdesk.compile(Scatter(), args, dynamic_shapes=shapes)
+    else:
+        exported = torch.export.export(Scatter(), args, dynamic_shapes=shapes)
+        if way == "file":
+            torch.export.save(exported, tmp_path / "scatter.pt2")
+            exported = torch.export.load(tmp_path / "scatter.pt2")
+        program = hotdesk.compile(exported)
     assert program(*args).equal(function(*args))
     longer = args[0], torch.randn([size + 1000 for size in source])
     shorter = args[0], torch.randn([size - 1 for size in source])
@@ -96,3 +105,29 @@ def test_what_is_written_has_the_shape_of_its_place(name: str) -> None:
             function(*given)
         with pytest.raises(ShapeError):
             program(*given)
+
+
+class _Slice(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x.slice_scatter(y, 0, 0, 3)
+
+
+def test_a_source_whose_size_is_known_to_be_another() -> None:
+    exported = torch.export.export(_Slice(), (torch.randn(10, 2), torch.randn(4, 2)))
+    with pytest.raises(ExportError, match="dim 0 of the source of `slice_scatter` has another size .*: 4, not 3"):
+        hotdesk.compile(exported)
+
+
+def test_a_source_of_a_size_that_was_declared_to_vary() -> None:
+    class Row(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return x.select_scatter(y, 1, 0)
+
+    rows, others = (torch.export.Dim(name, min=2, max=50) for name in ("rows", "others"))
+    args = torch.randn(10, 2), torch.randn(10)
+    program = hotdesk.compile(torch.export.export(Row(), args, dynamic_shapes=({0: rows}, {0: rows})))
+    assert program(*args).equal(Row()(*args))
+    with pytest.raises(ShapeError):
+        program(args[0], torch.randn(11))
+    with pytest.raises(UnsupportedOpError, match="some sizes only"):
+        hotdesk.compile(torch.export.export(Row(), args, dynamic_shapes=({0: rows}, {0: others})))

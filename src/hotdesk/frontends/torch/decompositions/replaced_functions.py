@@ -10,9 +10,10 @@ from torch.overrides import TorchFunctionMode
 from hotdesk.frontends.torch.decompositions.asserted import ASSERTED
 from hotdesk.frontends.torch.decompositions.counted import NAMED, SELECTIONS
 from hotdesk.frontends.torch.decompositions.covariance import COVARIANCES
+from hotdesk.frontends.torch.decompositions.parts import PART_FUNCTIONS
 from hotdesk.frontends.torch.decompositions.recurrent import LAYERS
 
-_NAMED = {**NAMED, **ASSERTED, **COVARIANCES}
+_NAMED = {**NAMED, **ASSERTED, **COVARIANCES, **PART_FUNCTIONS}
 _FUNCTIONS = {**LAYERS, **SELECTIONS, **_NAMED}
 
 

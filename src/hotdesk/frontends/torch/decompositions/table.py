@@ -2,6 +2,7 @@
 
 torch-mlir's own is the base. In front of it stand, each with what it replaces and why:
 
+* `parts`: what writes a part of a tensor, in front of all others that do: the source has to have the part's shape;
 * `scattered`: what writes where indices say;
 * `counted`: what may have no element, where PyTorch demands one;
 * `exact`: booleans, integers, scalars, running maxima;
@@ -37,6 +38,7 @@ from hotdesk.frontends.torch.decompositions.exact import EXACT
 from hotdesk.frontends.torch.decompositions.gradients import GRADIENTS
 from hotdesk.frontends.torch.decompositions.lists import LISTS
 from hotdesk.frontends.torch.decompositions.memory import MEMORY
+from hotdesk.frontends.torch.decompositions.parts import PARTS
 from hotdesk.frontends.torch.decompositions.placed import PLACED
 from hotdesk.frontends.torch.decompositions.polynomials import POLYNOMIALS
 from hotdesk.frontends.torch.decompositions.random import RANDOM
@@ -61,6 +63,7 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
     pytorch = cast(Any, get_decompositions)([aten.addmv, aten.dist, aten._batch_norm_with_update_functional])
     ours = (
         RANDOM,
+        PARTS,
         SCATTERED,
         COUNTED,
         EXACT,

@@ -1,0 +1,78 @@
+"""PyTorch ops that write a part of a tensor: the source has to have the shape of the part.
+
+PyTorch's kernels alone ask for that. `torch.export` and Dynamo trace such an op with sources of any shape, and what it is taken
+apart into, or compiled to, would read or write beyond memory.
+
+While a model is exported its functions are checked, so that PyTorch knows from there on which sizes are equal. The ops of a
+program that comes exported are checked before they are taken apart.
+"""
+
+# Sizes may be symbolic; the annotations do not show it.
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+_torch: Any = torch
+aten: Any = torch.ops.aten
+
+
+def _demand_shape(op: str, source: Tensor, shape: Sequence[Any]) -> None:
+    """PyTorch keeps what is demanded of open sizes, and calls check it. Raises RuntimeError for sizes that differ."""
+    dims = f"the source of `{op}` has {source.dim()} dims, and the part that it is written to {len(shape)}"
+    _torch._check(source.dim() == len(shape), lambda: dims)
+    for dim, (own, size) in enumerate(zip(source.shape, shape, strict=True)):
+        told = f"dim {dim} of the source of `{op}` has another size than the part that it is written to"
+        if isinstance(own, int) and isinstance(size, int):
+            told = f"{told}: {own}, not {size}"
+        _torch._check(own == size, lambda told=told: told)
+
+
+def _slice_scatter(
+    input: Tensor, src: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: Any = 1
+) -> Tensor:
+    _demand_shape("slice_scatter", src, aten.slice.Tensor(input, dim, start, end, step).shape)
+    return NotImplemented
+
+
+def _select_scatter(input: Tensor, src: Tensor, dim: int, index: Any) -> Tensor:
+    _demand_shape("select_scatter", src, aten.select.int(input, dim, index).shape)
+    return NotImplemented
+
+
+def _diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    _demand_shape("diagonal_scatter", src, aten.diagonal.default(input, offset, dim1, dim2).shape)
+    return NotImplemented
+
+
+def _as_strided_scatter(
+    input: Tensor, src: Tensor, size: Sequence[Any], stride: Sequence[Any], storage_offset: Any = None
+) -> Tensor:
+    _demand_shape("as_strided_scatter", src, size)
+    return NotImplemented
+
+
+PARTS: dict[Any, Callable[..., Any]] = {
+    aten.slice_scatter.default: _slice_scatter,
+    aten.select_scatter.default: _select_scatter,
+    aten.diagonal_scatter.default: _diagonal_scatter,
+    aten.as_strided_scatter.default: _as_strided_scatter,
+}
+"""Of ops, which check and leave the call to the next decomposition."""
+
+PART_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    torch.slice_scatter: _slice_scatter,
+    torch.Tensor.slice_scatter: _slice_scatter,
+    torch.select_scatter: _select_scatter,
+    torch.Tensor.select_scatter: _select_scatter,
+    torch.diagonal_scatter: _diagonal_scatter,
+    torch.Tensor.diagonal_scatter: _diagonal_scatter,
+    torch.as_strided_scatter: _as_strided_scatter,
+    torch.Tensor.as_strided_scatter: _as_strided_scatter,
+}
+"""Of functions, while a model is exported."""
