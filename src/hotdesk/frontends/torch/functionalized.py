@@ -1,5 +1,6 @@
-"""Repairs of exported graphs before torch.export makes them functional, of two ops whose changes it drops or mistakes.
+"""Repairs of exported graphs before torch.export makes them functional, of ops whose changes it drops or mistakes.
 
+* `_foreach_copy_` becomes a `copy_` for each of its tensors;
 * `copy_` is given what has the type and the sizes of its target: else that is taken for the new contents as it is, a float64 for
   those of a float32, one row for all rows;
 * `copy_` is given a value of its own where two tensors would end with the same one: new contents are told apart by name;
@@ -29,11 +30,13 @@ _DROPOUTS = (
 
 def prepared(program: ExportedProgram) -> ExportedProgram:
     """A program that is not functional yet, with graphs that are what they say: a copy, where anything is to be changed."""
-    wrong = (_incomplete_copies, _shared_copies, _idle_dropouts)
+    wrong = (_copies_of_lists, _incomplete_copies, _shared_copies, _idle_dropouts)
     if not any(find(graph) for graph in all_graphs(program.graph) for find in wrong):
         return program
     program = cast(Any, program)._update(copy.deepcopy(program.graph_module), program.graph_signature)
     for graph in all_graphs(program.graph):
+        for node in _copies_of_lists(graph):
+            _copy_each(node)
         for node in _incomplete_copies(graph):
             _complete(node)
         for node in _shared_copies(graph):
@@ -47,6 +50,21 @@ def is_mutable(node: torch.fx.Node) -> bool:
     """Whether a node is an op that changes arguments."""
     target: Any = node.target
     return isinstance(target, OpOverload) and bool(cast(Any, target)._schema.is_mutable)
+
+
+def _copies_of_lists(graph: torch.fx.Graph) -> list[torch.fx.Node]:
+    """The calls that copy several tensors each."""
+    return graph.find_nodes(op="call_function", target=aten._foreach_copy_.default)
+
+
+def _copy_each(node: torch.fx.Node) -> None:
+    """Puts a `copy_` for each tensor in the place of a call that copies several; it returns nothing."""
+    for into, given in zip(*cast("tuple[Any, Any]", node.args[:2]), strict=True):
+        with node.graph.inserting_before(node):
+            made = node.graph.call_function(aten.copy_.default, (into, given))
+        place_like(made, node)
+        made.meta["val"] = into.meta["val"]
+    node.graph.erase_node(node)
 
 
 def _incomplete_copies(graph: torch.fx.Graph) -> list[torch.fx.Node]:
@@ -75,20 +93,27 @@ def _shared_copies(graph: torch.fx.Graph) -> list[torch.fx.Node]:
     copies = graph.find_nodes(op="call_function", target=aten.copy_.default)
     if not copies:
         return []
-    sources = [_viewed(node.args[1]) for node in copies]
-    changed = {_viewed(node.args[0]) for node in graph.nodes if is_mutable(node)}
+    sources = [_memory(cast(Any, node.args[1])) for node in copies]
+    changed = {_memory(each) for node in graph.nodes if is_mutable(node) for each in _changed(node)}
     return [node for node, at in zip(copies, sources, strict=True) if at in changed or sources.count(at) > 1]
 
 
-def _viewed(value: Any) -> Any:
-    """The tensor that one is a view of, or is after a change; itself if none."""
-    while isinstance(value, torch.fx.Node):
-        target: Any = value.target
-        returned = cast(Any, target)._schema.returns if isinstance(target, OpOverload) else ()
-        if len(returned) != 1 or not returned[0].alias_info or not value.args:
-            break
-        value = value.args[0]
-    return value
+def _changed(node: torch.fx.Node) -> list[torch.fx.Node]:
+    """The tensors that an op in place changes."""
+    arguments = cast(Any, node.target)._schema.arguments
+    given = {each.name: value for each, value in zip(arguments, node.args, strict=False)} | node.kwargs
+    written = [given.get(each.name) for each in arguments if each.alias_info and each.alias_info.is_write]
+    return [each for value in written for each in (value if isinstance(value, (list, tuple)) else (value,)) if each]
+
+
+def _memory(node: torch.fx.Node) -> int:
+    """Where a tensor lies, told from others: views of one lie there, as what an op returns that gives its argument itself."""
+    while isinstance(node.target, OpOverload):
+        returned, given = cast(Any, node.target)._schema.returns, next(iter(node.args), None)
+        if len(returned) != 1 or not returned[0].alias_info or not isinstance(given, torch.fx.Node):
+            break  # what is not annotated has memory in common while it is not read from a file
+        node = _changed(node)[0] if is_mutable(node) else given
+    return cast(Any, node.meta["val"].untyped_storage())._cdata
 
 
 def _idle_dropouts(graph: torch.fx.Graph) -> list[torch.fx.Node]:

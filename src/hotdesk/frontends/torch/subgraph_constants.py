@@ -38,8 +38,11 @@ def lifted(program: ExportedProgram) -> ExportedProgram:
     before = [*module.graph.find_nodes(op="placeholder"), _first_op(module.graph)][place]
     for node in _held(module.graph):
         argument = _argument(before, node)
-        constants[argument.name] = _take(node, argument)
-        specs.insert(place, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(argument.name), argument.name))
+        name = argument.name
+        while name in constants:  # where buffers that are not saved are too, by their names in the model
+            name += "_"
+        constants[name] = _take(node, argument)
+        specs.insert(place, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(argument.name), name))
         place += 1
     module.recompile()
     signature = ExportGraphSignature(specs, program.graph_signature.output_specs)

@@ -58,13 +58,23 @@ class Shared(torch.nn.Module):
         elif self.way == 3:
             self.a = x * 2
             self.b = self.a
+        elif self.way == 4:
+            y = x * 2
+            self.a.copy_(y.type_as(x))
+            self.b.copy_(torch.nn.functional.dropout(y, 0.5, training=False))
+        elif self.way == 5:
+            y = x * 2
+            torch._foreach_copy_([self.a, self.b], [y, y])
+        elif self.way == 6:
+            torch.add(x, 1, out=self.a)
+            self.b.copy_(self.a)
         else:
             self.b.copy_(self.a)
             self.a.add_(x)
         return x + self.a - 2 * self.b
 
 
-@pytest.mark.parametrize("way", range(5))
+@pytest.mark.parametrize("way", range(8))
 def test_two_buffers_that_are_given_one_value_are_two(way: int) -> None:
     model, same = Shared(way), Shared(way)
     program = hotdesk.compile(model, (random(3),))

@@ -65,6 +65,23 @@ def test_an_argument_of_the_same_name() -> None:
         close(program(given, held), _named_alike(given, held))
 
 
+def test_a_buffer_of_the_same_name() -> None:
+    class Holding(torch.nn.Module):
+        held: torch.Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("held", torch.tensor(PAIR), persistent=False)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.cond(x.sum() > 0, lambda x: x + torch.tensor([5.0, 7.0]), lambda x: x - 1, (x,)) * self.held
+
+    x = random(3, 2).abs()
+    program = hotdesk.compile(Holding(), (x,))
+    for given in (x, -x):
+        close(program(given), Holding()(given))
+
+
 def test_the_program_is_left_as_it_is() -> None:
     x = random(3, 2)
     exported = export(Call(_both_ways), (x,)).program
