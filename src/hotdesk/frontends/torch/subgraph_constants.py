@@ -39,7 +39,7 @@ def lifted(program: ExportedProgram) -> ExportedProgram:
     for node in _held(module.graph):
         argument = _argument(before, node)
         name = argument.name
-        while name in constants:  # where buffers that are not saved are too, by their names in the model
+        while name in {each.partition(".")[0] for each in (*constants, *program.state_dict)}:  # names in the model
             name += "_"
         constants[name] = _take(node, argument)
         specs.insert(place, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(argument.name), name))

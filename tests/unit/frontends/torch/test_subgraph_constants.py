@@ -65,21 +65,26 @@ def test_an_argument_of_the_same_name() -> None:
         close(program(given, held), _named_alike(given, held))
 
 
-def test_a_buffer_of_the_same_name() -> None:
+@pytest.mark.parametrize("kind", ["buffer", "not saved", "module"])
+def test_the_model_has_something_of_the_same_name(kind: str) -> None:
     class Holding(torch.nn.Module):
-        held: torch.Tensor
+        held: Any
 
         def __init__(self) -> None:
             super().__init__()
-            self.register_buffer("held", torch.tensor(PAIR), persistent=False)
+            if kind == "module":
+                self.held = torch.nn.PReLU(2, 3.0)
+            else:
+                self.register_buffer("held", torch.tensor(PAIR), persistent=kind == "buffer")
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return torch.cond(x.sum() > 0, lambda x: x + torch.tensor([5.0, 7.0]), lambda x: x - 1, (x,)) * self.held
+            y = torch.cond(x.sum() > 0, lambda x: x + torch.tensor([5.0, 7.0]), lambda x: x - 1, (x,))
+            return self.held(y) if kind == "module" else y * self.held
 
     x = random(3, 2).abs()
     program = hotdesk.compile(Holding(), (x,))
     for given in (x, -x):
-        close(program(given), Holding()(given))
+        close(program(given), Holding()(given).detach())
 
 
 def test_the_program_is_left_as_it_is() -> None:
