@@ -101,7 +101,7 @@ def _shared_copies(graph: torch.fx.Graph) -> list[torch.fx.Node]:
 def _changed(node: torch.fx.Node) -> list[torch.fx.Node]:
     """The tensors that an op in place changes."""
     arguments = cast(Any, node.target)._schema.arguments
-    given = {each.name: value for each, value in zip(arguments, node.args, strict=False)} | node.kwargs
+    given: dict[str, Any] = {e.name: value for e, value in zip(arguments, node.args, strict=False)} | dict(node.kwargs)
     written = [given.get(each.name) for each in arguments if each.alias_info and each.alias_info.is_write]
     return [each for value in written for each in (value if isinstance(value, (list, tuple)) else (value,)) if each]
 
@@ -113,7 +113,7 @@ def _memory(node: torch.fx.Node) -> int:
         if len(returned) != 1 or not returned[0].alias_info or not isinstance(given, torch.fx.Node):
             break  # what is not annotated has memory in common while it is not read from a file
         node = _changed(node)[0] if is_mutable(node) else given
-    return cast(Any, node.meta["val"].untyped_storage())._cdata
+    return node.meta["val"].untyped_storage()._cdata
 
 
 def _idle_dropouts(graph: torch.fx.Graph) -> list[torch.fx.Node]:
