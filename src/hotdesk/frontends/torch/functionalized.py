@@ -93,7 +93,7 @@ def _shared_copies(graph: torch.fx.Graph) -> list[torch.fx.Node]:
     copies = graph.find_nodes(op="call_function", target=aten.copy_.default)
     if not copies:
         return []
-    sources = [_memory(cast(Any, node.args[1])) for node in copies]
+    sources = [_memory(node.args[1]) for node in copies]
     changed = {_memory(each) for node in graph.nodes if is_mutable(node) for each in _changed(node)}
     return [node for node, at in zip(copies, sources, strict=True) if at in changed or sources.count(at) > 1]
 
@@ -102,11 +102,12 @@ def _changed(node: torch.fx.Node) -> list[torch.fx.Node]:
     """The tensors that an op in place changes."""
     arguments = cast(Any, node.target)._schema.arguments
     given: dict[str, Any] = {e.name: value for e, value in zip(arguments, node.args, strict=False)} | dict(node.kwargs)
-    written = [given.get(each.name) for each in arguments if each.alias_info and each.alias_info.is_write]
-    return [each for value in written for each in (value if isinstance(value, (list, tuple)) else (value,)) if each]
+    written: list[Any] = [given.get(e.name) for e in arguments if e.alias_info and e.alias_info.is_write]
+    lists: list[list[Any]] = [[*value] if isinstance(value, (list, tuple)) else [value] for value in written]
+    return [each for values in lists for each in values if each is not None]
 
 
-def _memory(node: torch.fx.Node) -> int:
+def _memory(node: Any) -> int:
     """Where a tensor lies, told from others: views of one lie there, as what an op returns that gives its argument itself."""
     while isinstance(node.target, OpOverload):
         returned, given = cast(Any, node.target)._schema.returns, next(iter(node.args), None)
