@@ -4,7 +4,8 @@ PyTorch's kernels alone ask for that. `torch.export` and Dynamo trace such an op
 apart into, or compiled to, would read or write beyond memory.
 
 While a model is exported its functions are checked, so that PyTorch knows from there on which sizes are equal. The ops of a
-program that comes exported are checked before they are taken apart.
+program that comes exported are checked before they are taken apart, but for parts whose place only a run knows: a view of one lies
+where no tensor of the program does.
 """
 
 # Sizes may be symbolic; the annotations do not show it.
@@ -17,6 +18,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 _torch: Any = torch
 aten: Any = torch.ops.aten
@@ -57,10 +59,18 @@ def _as_strided_scatter(
     return NotImplemented
 
 
+def _at_known_place(check: Callable[..., Any]) -> Callable[..., Any]:
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        numbers = [each for each in (*args, *kwargs.values()) if isinstance(each, torch.SymInt)]
+        return NotImplemented if any(map(free_unbacked_symbols, numbers)) else check(*args, **kwargs)
+
+    return checked
+
+
 PARTS: dict[Any, Callable[..., Any]] = {
-    aten.slice_scatter.default: _slice_scatter,
-    aten.select_scatter.default: _select_scatter,
-    aten.diagonal_scatter.default: _diagonal_scatter,
+    aten.slice_scatter.default: _at_known_place(_slice_scatter),
+    aten.select_scatter.default: _at_known_place(_select_scatter),
+    aten.diagonal_scatter.default: _at_known_place(_diagonal_scatter),
     aten.as_strided_scatter.default: _as_strided_scatter,
 }
 """Of ops, which check and leave the call to the next decomposition."""
