@@ -4,8 +4,8 @@ PyTorch's kernels alone ask for that. `torch.export` and Dynamo trace such an op
 apart into, or compiled to, would read or write beyond memory.
 
 While a model is exported its functions are checked, so that PyTorch knows from there on which sizes are equal. The ops of a
-program that comes exported are checked before they are taken apart, but for parts whose place only a run knows: a view of one lies
-where no tensor of the program does.
+program that comes exported are checked before they are taken apart, but for parts whose place only a run knows: a view of one
+lies where no tensor of the program does.
 """
 
 # Sizes may be symbolic; the annotations do not show it.
