@@ -1,4 +1,4 @@
-"""Words for a file that cannot be read: none has the name and which is nearest, it is a folder, or what the system says."""
+"""What errors say of a file that cannot be read: the nearest name there is, that it is a folder, or why the system refuses."""
 
 from __future__ import annotations
 

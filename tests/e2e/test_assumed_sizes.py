@@ -107,6 +107,51 @@ def test_what_is_written_has_the_shape_of_its_place(name: str, way: str, tmp_pat
             program(*given)
 
 
+_INDEXED: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...]]] = {
+    "rows": (lambda x, i, y: x.index_put((i,), y), (8, 4), (5, 4)),
+    "columns": (lambda x, i, y: torch.ops.aten.index_put(x, [None, i], y), (4, 8), (4, 5)),
+    "apart": (lambda x, i, y: torch.ops.aten.index_put(x, [i, None, i], y), (6, 3, 7), (5, 3)),
+    "added": (lambda x, i, y: x.index_add(0, i, y), (8, 4), (5, 4)),
+    "added columns": (lambda x, i, y: x.index_add(-1, i, y), (4, 8), (4, 5)),
+}
+
+
+@pytest.mark.parametrize("name", _INDEXED)
+def test_what_is_written_where_indices_say_has_their_shape(name: str) -> None:
+    function, tensor, source = _INDEXED[name]
+
+    class Indexed(torch.nn.Module):
+        def forward(self, x: torch.Tensor, i: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return function(x, i, y)
+
+    args = torch.randn(tensor), torch.arange(5) % 3, torch.randn(source)
+    shapes = tuple(dict.fromkeys(range(each.dim()), AUTO) for each in args)
+    program = hotdesk.compile(torch.export.export(Indexed(), args, dynamic_shapes=shapes))
+    torch.testing.assert_close(program(*args), function(*args))
+    for dim in range(len(source)):
+        given = args[0], args[1], torch.randn([size + 1000 * (place == dim) for place, size in enumerate(source)])
+        with pytest.raises((RuntimeError, IndexError)):
+            function(*given)
+        with pytest.raises(ShapeError):
+            program(*given)
+    longer = args[0], torch.arange(4000) % 3, args[2]
+    with pytest.raises((RuntimeError, IndexError)):
+        function(*longer)
+    with pytest.raises(ShapeError):
+        program(*longer)
+
+
+def test_one_row_of_values_goes_to_all_places() -> None:
+    class Row(torch.nn.Module):
+        def forward(self, x: torch.Tensor, i: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return x.index_put((i,), y)
+
+    args = torch.randn(8, 4), torch.arange(5) % 3, torch.randn(4)
+    program = hotdesk.compile(Row(), args, dynamic_shapes=({0: AUTO, 1: AUTO}, {0: AUTO}, {0: AUTO}))
+    for places in (args[1], torch.arange(7)):
+        assert program(args[0], places, args[2]).equal(Row()(args[0], places, args[2]))
+
+
 class _Slice(torch.nn.Module):
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return x.slice_scatter(y, 0, 0, 3)

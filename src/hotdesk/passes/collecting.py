@@ -2,7 +2,8 @@
 
 Python looks for objects that only refer to each other whenever enough new ones were made, now and then among all there are. The
 records of a program form no cycles: reference counts free them, and until then each search goes through them for nothing. What
-PyTorch's tracing makes does form cycles, beside half a million objects of its modules: all take a quarter of a second.
+PyTorch's tracing makes does form cycles, but searching all objects, half a million once PyTorch's modules are imported, takes a
+quarter of a second each time.
 """
 
 from __future__ import annotations
@@ -49,5 +50,5 @@ def collection_made_rare() -> Generator[None]:
     finally:
         with _lock:
             _compiling -= 1
-            if not _compiling and gc.get_threshold() != _before:
+            if not _compiling:
                 gc.set_threshold(*_before)

@@ -1,4 +1,4 @@
-"""PyTorch ops that write a part of a tensor: the source has to have the shape of the part.
+"""PyTorch ops that write a part of a tensor: what they write has to have the shape of the part.
 
 PyTorch's kernels alone ask for that. `torch.export` and Dynamo trace such an op with sources of any shape, and what it is taken
 apart into, or compiled to, would read or write beyond memory.
@@ -59,7 +59,38 @@ def _as_strided_scatter(
     return NotImplemented
 
 
+def _index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
+    given = [index for index in indices if index is not None]
+    counts = any(
+        index.dtype in (torch.bool, torch.uint8) for index in given
+    )  # a mask: how many elements only a run knows
+    if counts or any(free_unbacked_symbols(each.shape) for each in (input, values, *given)):
+        return NotImplemented
+    places = [dim for dim, index in enumerate(indices) if index is not None]
+    front = places[0] if places and places[-1] - places[0] < len(places) else 0  # where indices' dims go
+    rest = [size for dim, size in enumerate(input.shape) if dim not in places]
+    shape = [*rest[:front], *torch.broadcast_shapes(*(index.shape for index in given)), *rest[front:]]
+    for own, size in zip(reversed(values.shape), reversed(shape), strict=False):
+        if not (isinstance(own, int) and own == 1):
+            _torch._check(
+                own == size, lambda: "the values of `index_put` have another shape than the places they go to"
+            )
+    return NotImplemented
+
+
+def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    if input.dim() == source.dim() > 0 and not any(
+        free_unbacked_symbols(each.shape) for each in (input, index, source)
+    ):
+        shape = [*input.shape]
+        shape[dim] = index.numel()
+        _demand_shape("index_add", source, shape)
+    return NotImplemented
+
+
 def _at_known_place(check: Callable[..., Any]) -> Callable[..., Any]:
+    """A check that is not made where only a run knows the place: a view of it would be traced into the program."""
+
     def checked(*args: Any, **kwargs: Any) -> Any:
         numbers = [each for each in (*args, *kwargs.values()) if isinstance(each, torch.SymInt)]
         return NotImplemented if any(map(free_unbacked_symbols, numbers)) else check(*args, **kwargs)
@@ -72,6 +103,8 @@ PARTS: dict[Any, Callable[..., Any]] = {
     aten.select_scatter.default: _at_known_place(_select_scatter),
     aten.diagonal_scatter.default: _at_known_place(_diagonal_scatter),
     aten.as_strided_scatter.default: _as_strided_scatter,
+    aten.index_put.default: _index_put,
+    aten.index_add.default: _index_add,
 }
 """Of ops, which check and leave the call to the next decomposition."""
 
