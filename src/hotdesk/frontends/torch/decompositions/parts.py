@@ -68,8 +68,9 @@ def _index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, 
         return NotImplemented
     places = [dim for dim, index in enumerate(indices) if index is not None]
     front = places[0] if places and places[-1] - places[0] < len(places) else 0  # where indices' dims go
-    rest = [size for dim, size in enumerate(input.shape) if dim not in places]
-    shape = [*rest[:front], *torch.broadcast_shapes(*(index.shape for index in given)), *rest[front:]]
+    rest: list[Any] = [size for dim, size in enumerate(input.shape) if dim not in places]
+    found: tuple[Any, ...] = _torch.broadcast_shapes(*(index.shape for index in given))
+    shape = [*rest[:front], *found, *rest[front:]]
     for own, size in zip(reversed(values.shape), reversed(shape), strict=False):
         if not (isinstance(own, int) and own == 1):
             _torch._check(
@@ -82,7 +83,7 @@ def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha:
     if input.dim() == source.dim() > 0 and not any(
         free_unbacked_symbols(each.shape) for each in (input, index, source)
     ):
-        shape = [*input.shape]
+        shape: list[Any] = [*input.shape]
         shape[dim] = index.numel()
         _demand_shape("index_add", source, shape)
     return NotImplemented
