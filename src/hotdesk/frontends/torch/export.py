@@ -28,6 +28,7 @@ from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
 from hotdesk.frontends.torch.data_sizes import data_maker, defined_symbols
+from hotdesk.frontends.torch.decompositions.cross_map import cross_maps_composed
 from hotdesk.frontends.torch.decompositions.replaced_functions import ReplacedFunctions
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames, dimension_names
@@ -220,7 +221,7 @@ def _exported(
 ) -> ExportedProgram:
     if isinstance(model, ExportedProgram):
         return model
-    with ReplacedFunctions():
+    with ReplacedFunctions(), cross_maps_composed():
         return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
 
 

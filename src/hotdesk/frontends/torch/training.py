@@ -35,6 +35,7 @@ from torch.utils import _pytree as pytree
 from hotdesk.errors import ExportError, HotdeskError, OptionError
 from hotdesk.frontends.torch.attention_gradient import BlockedAttention
 from hotdesk.frontends.torch.cross_entropy import fuse_cross_entropy
+from hotdesk.frontends.torch.decompositions.cross_map import cross_maps_composed
 from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.refusals import refusal, require_that_it_takes
 
@@ -196,6 +197,7 @@ def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:
     try:
         with (
             BlockedAttention(),
+            cross_maps_composed(),
             sdpa_kernel(SDPBackend.MATH),
             torch.backends.mkldnn.flags(enabled=False),
             torch.no_grad(),

@@ -16,12 +16,13 @@ from torch import Tensor
 _torch: Any = torch
 
 
-def _demand(holds: Tensor, message: str) -> None:
+def demand(holds: Tensor, message: str) -> None:
+    """Has each call check that all of `holds` is true; it fails with the message otherwise."""
     _torch._check((~holds).sum().item() == 0, lambda: message)
 
 
 def _assert_async(condition: Tensor, assert_msg: str = "an assertion does not hold") -> None:
-    _demand(condition if condition.dtype == torch.bool else condition != 0, assert_msg)
+    demand(condition if condition.dtype == torch.bool else condition != 0, assert_msg)
 
 
 def _gaussian_nll_loss(
@@ -34,7 +35,7 @@ def _gaussian_nll_loss(
     differing = [own for own, size in zip(variances.shape, input.shape, strict=False) if own != size]
     if variances.dim() != input.dim() or (differing and (len(differing) > 1 or differing[0] != 1)):
         return NotImplemented  # which says what sizes are expected
-    _demand(~(var < 0), "a variance is negative")  # one that is nan is none
+    demand(~(var < 0), "a variance is negative")  # one that is nan is none
     least = variances.clamp_min(eps)
     loss = 0.5 * (torch.log(least) + (input - target) ** 2 / least)
     if full:

@@ -12,8 +12,9 @@ from hotdesk.frontends.torch.decompositions.counted import NAMED, SELECTIONS
 from hotdesk.frontends.torch.decompositions.covariance import COVARIANCES
 from hotdesk.frontends.torch.decompositions.parts import PART_FUNCTIONS
 from hotdesk.frontends.torch.decompositions.recurrent import LAYERS
+from hotdesk.frontends.torch.decompositions.temporal import TEMPORAL
 
-_NAMED = {**NAMED, **ASSERTED, **COVARIANCES, **PART_FUNCTIONS}
+_NAMED = {**NAMED, **ASSERTED, **COVARIANCES, **PART_FUNCTIONS, **TEMPORAL}
 _FUNCTIONS = {**LAYERS, **SELECTIONS, **_NAMED}
 
 
