@@ -8,8 +8,9 @@ Importing this package imports neither torch nor onnx, and the modules behind a 
 few of them.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hotdesk.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hotdesk.api import Options, compile, compile_many
@@ -50,39 +51,21 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-_MODULES = {
-    **dict.fromkeys(("Options", "compile", "compile_many"), "hotdesk.api"),
-    **dict.fromkeys(("FallbackWarning", "dynamo_report"), "hotdesk.dynamo_counts"),
-    "HotdeskError": "hotdesk.errors",
-    "jit": "hotdesk.jitting",
-    "load": "hotdesk.artifacts.loading",
-    **dict.fromkeys(("Buffer", "Plan", "Pool", "Problem", "Tie", "plan"), "hotdesk.planning"),
-    "Memory": "hotdesk.report.memory",
-    "Program": "hotdesk.runtime.program",
-    **dict.fromkeys(("get_num_threads", "scratch_bytes", "set_num_threads"), "hotdesk.runtime.code.threads"),
-    "tradeoff": "hotdesk.tradeoffs",
-    **dict.fromkeys(("TrainingStep", "compile_step"), "hotdesk.training"),
-}
-
-
-def _found(name: str) -> Any:
-    """A public name, or a module of the package."""
-    if name in _MODULES:
-        from hotdesk.whole_imports import whole_imports
-
-        with whole_imports():
-            return globals().setdefault(name, getattr(import_module(_MODULES[name]), name))
-    try:
-        return import_module(f"hotdesk.{name}")
-    except ModuleNotFoundError as error:
-        if error.name != f"hotdesk.{name}":
-            raise
-    raise AttributeError(f"module 'hotdesk' has no attribute '{name}'", name=name)
-
-
 if not TYPE_CHECKING:
-    __getattr__ = _found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "api": ("Options", "compile", "compile_many"),
+            "artifacts.loading": ("load",),
+            "dynamo_counts": ("FallbackWarning", "dynamo_report"),
+            "errors": ("HotdeskError",),
+            "jitting": ("jit",),
+            "planning": ("Buffer", "Plan", "Pool", "Problem", "Tie", "plan"),
+            "report.memory": ("Memory",),
+            "runtime.code.threads": ("get_num_threads", "scratch_bytes", "set_num_threads"),
+            "runtime.program": ("Program",),
+            "tradeoffs": ("tradeoff",),
+            "training": ("TrainingStep", "compile_step"),
+        },
+        submodules=True,
+    )

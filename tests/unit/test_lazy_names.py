@@ -9,7 +9,7 @@ from importlib import import_module
 import pytest
 
 
-@pytest.mark.parametrize("package", ["hotdesk.explain", "hotdesk.planning", "hotdesk.report"])
+@pytest.mark.parametrize("package", ["hotdesk", "hotdesk.explain", "hotdesk.planning", "hotdesk.report"])
 def test_every_public_name_is_listed_before_it_is_used(package: str) -> None:
     code = f"import {package} as p; print(sorted(set(p.__all__) - set(dir(p))), set(p.__all__) <= set(vars(p)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -22,3 +22,10 @@ def test_every_public_name_is_listed_before_it_is_used(package: str) -> None:
 def test_other_names_are_refused() -> None:
     with pytest.raises(AttributeError, match="module 'hotdesk.report' has no attribute 'Reports'"):
         _ = import_module("hotdesk.report").Reports
+
+
+def test_modules_of_hotdesk_are_found_and_other_names_refused() -> None:
+    code = "import hotdesk; print(hotdesk.frontends.__name__); hotdesk.nothing"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout == "hotdesk.frontends\n"
+    assert run.stderr.endswith("AttributeError: module 'hotdesk' has no attribute 'nothing'\n")

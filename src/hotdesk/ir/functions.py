@@ -2,17 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
+from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.walking import attributes_of, functions_of, symbol_name, text_of, walk
 
 _TABLES = ("builtin.module", "gpu.module")
 """Ops inside of which symbols are others."""
+_NAME_NO_FUNCTION = frozenset(
+    (
+        *("affine", "arith", "bufferization", "cf", "complex", "index", "linalg", "math", "memref", "ml_program"),
+        *("scf", "tensor", "tm_tensor", "vector"),
+    )
+)
+"""Dialects none of whose ops names a function."""
+
+
+class Reference(NamedTuple):
+    """An op that names a function, or what else has the name: a `func.call` that calls it, or another one.
+
+    `within` is the op of the module that it is or is in.
+    """
+
+    name: str
+    op: ir.Operation
+    within: ir.Operation
+    calls: bool
+
+
+def references(module: ir.Module) -> Iterator[Reference]:
+    """What names a function of a module, in order; inside of other modules names mean functions of theirs."""
+    for view in module.body.operations:
+        top = view.operation
+        for op in _of_one_table(top):
+            if op.name.partition(".")[0] in _NAME_NO_FUNCTION:
+                continue
+            for attribute in op.attributes:
+                calls = op.name == "func.call" and attribute == "callee"
+                for name in _symbols(op.attributes[attribute]):
+                    yield Reference(name, op, top, calls)
+
+
+def _of_one_table(top: ir.Operation) -> list[ir.Operation]:
+    """An op of a module and all inside of it, but for what is inside of other modules."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        found.append(op.operation)
+        return ir.WalkResult.SKIP if op.name in _TABLES else ir.WalkResult.ADVANCE
+
+    walk(top, visit)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,29 +70,11 @@ class Uses:
 
 
 def find_uses(module: ir.Module) -> Mapping[str, Uses]:
-    """The uses of every function that is named in a module, but for modules in it, where names mean functions of theirs."""
-    calls: dict[str, list[ir.Operation]] = {}
-    others: dict[str, list[ir.Operation]] = {}
-    for op in _of_one_table(module):
-        for name in op.attributes:
-            for symbol in _symbols(op.attributes[name]):
-                found = calls if op.name == "func.call" and name == "callee" else others
-                found.setdefault(symbol, []).append(op)
-    names = dict.fromkeys((*calls, *others))
-    return {name: Uses(tuple(calls.get(name, ())), tuple(others.get(name, ()))) for name in names}
-
-
-def _of_one_table(module: ir.Module) -> list[ir.Operation]:
-    """The ops whose symbols are those of a module: all in it, but for what is inside of other modules."""
-    found: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        found.append(op.operation)
-        is_other = op.name in _TABLES and len(found) > 1
-        return ir.WalkResult.SKIP if is_other else ir.WalkResult.ADVANCE
-
-    walk(module.operation, visit)
-    return found[1:]
+    """The uses of every function that is named in a module."""
+    found: dict[str, tuple[list[ir.Operation], list[ir.Operation]]] = {}
+    for each in references(module):
+        found.setdefault(each.name, ([], []))[not each.calls].append(each.op)
+    return {name: Uses(tuple(calls), tuple(others)) for name, (calls, others) in found.items()}
 
 
 def is_private(function: ir.Operation) -> bool:
@@ -87,21 +115,44 @@ def single_exit(function: ir.Operation) -> None:
         old.erase()
 
 
-def rebuild_call(call: ir.Operation, operands: Sequence[ir.Value], kept: Sequence[int]) -> ir.Operation:
+def keep_results(function: ir.Operation, kept: Sequence[int]) -> None:
+    """Has a function return those of its results that have these numbers, and no others."""
+    for op in returns_of(function):
+        create("func.return", [op.operands[i] for i in kept], [], before=op)
+        op.erase()
+    set_signature(function, signature(function).keeping(kept))
+
+
+def rebuild_call(call: ir.Operation, operands: Iterable[int | ir.Value], kept: Sequence[int]) -> ir.Operation:
     """A call with other operands, and of its results those with these numbers, in place of an old one.
 
-    The uses of kept results follow; the old call stays, for the caller to replace its other results and to erase it.
+    An operand is the number that it has in the old call, or a new value. The uses of kept results follow; the old call stays, for
+    the caller to replace its other results and to erase it.
     """
-    with ir.InsertionPoint(call), call.location:
-        new = ir.Operation.create(
-            call.name,
-            operands=list(operands),
-            results=[call.results[i].type for i in kept],
-            attributes=attributes_of(call),
-        ).operation
+    given = list(operands)
+    values = [call.operands[each] if isinstance(each, int) else each for each in given]
+    numbers = [each if isinstance(each, int) else None for each in given]
+    types = [call.results[i].type for i in kept]
+    new = create(call.name, values, types, call_attributes(call, numbers, kept), before=call)
     for position, number in enumerate(kept):
         call.results[number].replace_all_uses_with(new.results[position])
     return new
+
+
+def call_attributes(
+    call: ir.Operation, operands: Sequence[int | None], results: Sequence[int | None]
+) -> dict[str, ir.Attribute]:
+    """The attributes of a call with other operands and results: each has what is said of the one with that number before.
+
+    Of those that are None, which were not there, nothing is said.
+    """
+    found = attributes_of(call)
+    for name, numbers in (("arg_attrs", operands), ("res_attrs", results)):
+        if name in found:
+            said = list(cast(Any, found[name]))
+            nothing = ir.DictAttr.get({}, call.context)
+            found[name] = ir.ArrayAttr.get([nothing if i is None else said[i] for i in numbers], call.context)
+    return found
 
 
 def _symbols(attribute: ir.Attribute) -> list[str]:

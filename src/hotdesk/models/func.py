@@ -11,9 +11,9 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create, dim, index_constant
+from hotdesk.ir.functions import call_attributes
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import attributes_of
 from hotdesk.models.callee import Callee, callee_of, returned
 from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.model import Buffers, OpModel
@@ -58,7 +58,7 @@ def _bufferize_call(op: ir.Operation, buffers: Buffers) -> None:
     kept = returned(op, callee)
     kinds = [op.results[i].type for i in kept]
     types = [buffers.signature_type(kind) if is_tensor(kind) else kind for kind in kinds]
-    attributes = attributes_of(op)
+    attributes = call_attributes(op, [*range(len(arguments)), *([None] * len(results))], kept)
     new = create("func.call", [*arguments, *results.values()], types, attributes, before=op)
     for number, after in zip(kept, new.results, strict=True):
         if is_tensor(op.results[number].type):

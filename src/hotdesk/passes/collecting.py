@@ -32,23 +32,27 @@ _RARE = (20_000, 20, 20)
 """Objects, more made than freed, until the youngest are searched, and how many such searches until older ones are."""
 _lock = threading.Lock()
 _compiling = 0
-_before = gc.get_threshold()
+_before = _meanwhile = gc.get_threshold()
 
 
 @contextmanager
 def collection_made_rare() -> Generator[None]:
-    """Looks for garbage a good deal less often as long as the `with` lasts, of whatever thread; afterwards as before."""
-    global _compiling, _before
+    """Looks for garbage a good deal less often as long as the `with` lasts, of whatever thread; afterwards as before.
+
+    Where somebody else has said meanwhile how often, that stays.
+    """
+    global _compiling, _before, _meanwhile
     with _lock:
         if not _compiling:
             _before = gc.get_threshold()
             if 0 < _before[0] < _RARE[0]:
                 gc.set_threshold(*_RARE)
+            _meanwhile = gc.get_threshold()
         _compiling += 1
     try:
         yield
     finally:
         with _lock:
             _compiling -= 1
-            if not _compiling:
+            if not _compiling and gc.get_threshold() == _meanwhile:
                 gc.set_threshold(*_before)

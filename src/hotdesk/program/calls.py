@@ -5,17 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.ir.functions import called_name, is_private
-from hotdesk.ir.walking import defined_functions, nested_ops, symbol_name
+from hotdesk.ir.functions import is_private, references
+from hotdesk.ir.walking import defined_functions, symbol_name
 from hotdesk.program.graphs import strong_components
-
-_NAME_NO_FUNCTION = frozenset(
-    (
-        *("affine", "arith", "bufferization", "cf", "complex", "index", "linalg", "math", "memref", "ml_program"),
-        *("scf", "tensor", "tm_tensor", "vector"),
-    )
-)
-"""Dialects none of whose ops names a function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,31 +40,15 @@ def bottom_up(module: ir.Module) -> list[Callable]:
 def groups(module: ir.Module) -> list[tuple[Callable, ...]]:
     """The functions of a module that have bodies: those that call each other together, each group after those it calls."""
     functions = {symbol_name(function): function for function in defined_functions(module)}
-    calls, named = _uses(functions)
-    called = {callee for callees in calls.values() for callee in callees}
+    calls: dict[str, dict[str, None]] = {name: {} for name in functions}
+    called, named = set[str](), set[str]()
+    for each in references(module):
+        if each.calls and each.name in functions:
+            calls[symbol_name(each.within)][each.name] = None
+        (called if each.calls else named).add(each.name)
     found: list[tuple[Callable, ...]] = []
     for component in strong_components(calls):
         recursive = len(component) > 1 or component[0] in calls[component[0]]
         followed = {name: is_private(functions[name]) and name in called and name not in named for name in component}
         found.append(tuple(Callable(functions[name], name in called, recursive, followed[name]) for name in component))
     return found
-
-
-def _uses(functions: dict[str, ir.Operation]) -> tuple[dict[str, dict[str, None]], frozenset[str]]:
-    """The functions that each one calls, and those that are named otherwise than as callees."""
-    calls: dict[str, dict[str, None]] = {name: {} for name in functions}
-    named: set[str] = set()
-    for name, function in functions.items():
-        for op in nested_ops(function):
-            callee = called_name(op)
-            if callee is not None:
-                if callee in functions:
-                    calls[name][callee] = None
-            elif op.name.partition(".")[0] not in _NAME_NO_FUNCTION:
-                named.update(_symbols(op))
-    return calls, frozenset(named)
-
-
-def _symbols(op: ir.Operation) -> list[str]:
-    attributes = [op.attributes[name] for name in op.attributes]
-    return [a.value for a in attributes if isinstance(a, ir.FlatSymbolRefAttr)]

@@ -70,6 +70,17 @@ def test_whoever_collects_more_rarely_still_does(often: tuple[int, int, int]) ->
     assert gc.get_threshold() == often
 
 
+def test_what_others_say_meanwhile_stays() -> None:
+    gc.set_threshold(700, 10, 10)
+    with collection_made_rare():
+        gc.set_threshold(0, 10, 10)
+    assert gc.get_threshold()[0] == 0
+    gc.set_threshold(700, 10, 10)
+    with collection_made_rare():
+        assert gc.get_threshold()[0] > 700
+    assert gc.get_threshold() == (700, 10, 10)
+
+
 def test_as_often_after_a_compilation_as_before() -> None:
     gc.set_threshold(701, 11, 12)
     hotdesk.compile("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }")

@@ -1,10 +1,14 @@
-"""How functions take and give memory at their edges, and whether tensors may be left."""
+"""How functions take and give memory at their edges, whether tensors may be left, and whose signatures may change."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.memory_spaces import USUAL_SPACES, SpaceRules
+from hotdesk.explain import Reason, Source
+from hotdesk.ir.functions import Uses, is_private
+from hotdesk.ir.locations import source_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +33,15 @@ class Conventions:
 
 
 USUAL = Conventions()
+
+
+def why_fixed(function: ir.Operation, uses: Uses, *, public: bool) -> tuple[Reason, tuple[Source, ...]] | None:
+    """Why what a function returns may not change, and the op behind that: somebody calls it who is not known; None if it may.
+
+    `public` says that public functions may change too.
+    """
+    if not (public or is_private(function)):
+        return Reason.PUBLIC_FUNCTION, ()
+    if uses.others:
+        return Reason.ADDRESS_TAKEN, (source_of(uses.others[0]),)
+    return None

@@ -28,10 +28,10 @@ from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import named_functions, require_calls_alone
+from hotdesk.ir.functions import call_attributes, named_functions, require_calls_alone
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import FunctionSignature, set_signature, signature
-from hotdesk.ir.walking import attributes_of, defining_op, nested_ops, segment_sizes
+from hotdesk.ir.walking import defining_op, nested_ops, segment_sizes
 from hotdesk.models import scf
 from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
@@ -171,12 +171,13 @@ def _rewrite(op: ir.Operation, parts: _Parts) -> None:
     if not boundary or not any(parts.of_type(v.type) for v in (*op.operands, *op.results)):
         return
     groups = [parts.unpacked(value, op) for value in op.operands]
-    attributes = attributes_of(op)
+    kinds = [parts.flat_types(result.type) for result in op.results]
+    attributes = call_attributes(op, _numbers(groups), _numbers(kinds))
     attributes.update(_segments(op, groups))
     new = create(
         op.name,
         [value for group in groups for value in group],
-        [kind for result in op.results for kind in parts.flat_types(result.type)],
+        [kind for group in kinds for kind in group],
         attributes,
         regions=len(op.regions),
         before=op,
@@ -190,6 +191,11 @@ def _rewrite(op: ir.Operation, parts: _Parts) -> None:
     for result in op.results:
         result.replace_all_uses_with(parts.packed(result.type, rest, op))
     op.erase()
+
+
+def _numbers(groups: Sequence[Sequence[object]]) -> list[int]:
+    """Of each part the number of what it is a part of."""
+    return [number for number, group in enumerate(groups) for _ in group]
 
 
 def _segments(op: ir.Operation, groups: Sequence[Sequence[ir.Value]]) -> dict[str, ir.Attribute]:

@@ -19,21 +19,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.building import cast_to, create
-from hotdesk.ir.functions import (
-    Uses,
-    find_uses,
-    is_private,
-    named_functions,
-    rebuild_call,
-    returns_of,
-)
-from hotdesk.ir.locations import source_of
-from hotdesk.ir.signature import set_signature, signature
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.building import cast_to
+from hotdesk.ir.functions import Uses, find_uses, keep_results, named_functions, rebuild_call, returns_of
+from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import entry_block, made_by, modules
 from hotdesk.passes.base import Pass
+from hotdesk.passes.bufferize.conventions import why_fixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +53,15 @@ class DropEquivalentBufferResults(Pass):
             uses = find_uses(module)
             for name, function in functions.items():
                 dropped = _equivalent(function)
-                refusal = self._refusal(function, uses.get(name, Uses()))
+                refusal = why_fixed(function, uses.get(name, Uses()), public=self.modify_public_functions)
+                reason, because = refusal or (Reason.EQUALS_ARGUMENT, ())
                 for number in dropped:
-                    outcome, reason, because = refusal or (Outcome.LENT, Reason.EQUALS_ARGUMENT, ())
-                    decisions.setdefault(f"result {number} of @{name}", Decision("", outcome, reason, because))
+                    subject = f"result {number} of @{name}"
+                    decisions.setdefault(subject, Decision(subject, Outcome.LENT, reason, because))
                 if dropped and refusal is None:
                     _drop(function, uses.get(name, Uses()).calls, dropped)
                     changed = True
-        return tuple(Decision(subject, d.outcome, d.reason, d.because) for subject, d in decisions.items())
-
-    def _refusal(self, function: ir.Operation, uses: Uses) -> tuple[Outcome, Reason, tuple[Source, ...]] | None:
-        if not (is_private(function) or self.modify_public_functions):
-            return Outcome.LENT, Reason.PUBLIC_FUNCTION, ()
-        if uses.others:
-            other = uses.others[0]
-            return Outcome.LENT, Reason.ADDRESS_TAKEN, (source_of(other),)
-        return None
+        return tuple(decisions.values())
 
 
 def _equivalent(function: ir.Operation) -> dict[int, int]:
@@ -102,12 +88,9 @@ def _argument(value: ir.Value, function: ir.Operation) -> int | None:
 def _drop(function: ir.Operation, calls: tuple[ir.Operation, ...], dropped: dict[int, int]) -> None:
     kept = [i for i in range(len(signature(function).outputs)) if i not in dropped]
     for call in calls:
-        new = rebuild_call(call, list(call.operands), kept)
+        new = rebuild_call(call, range(len(call.operands)), kept)
         for number, argument in dropped.items():
             result = call.results[number]
             result.replace_all_uses_with(cast_to(new.operands[argument], result.type, call))
         call.erase()
-    for op in returns_of(function):
-        create("func.return", [op.operands[i] for i in kept], [], before=op)
-        op.erase()
-    set_signature(function, signature(function).keeping(kept))
+    keep_results(function, kept)

@@ -33,20 +33,14 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.uses import bytes_of_element
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, elementwise_copy
-from hotdesk.ir.functions import (
-    Uses,
-    find_uses,
-    is_private,
-    named_functions,
-    rebuild_call,
-    returns_of,
-)
+from hotdesk.ir.functions import Uses, find_uses, keep_results, named_functions, rebuild_call, returns_of
 from hotdesk.ir.locations import python_line, source_of
 from hotdesk.ir.recompute import are_known, computed
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.types import is_memref, layout_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import attributes_of, defining_op, entry_block, modules, segment_sizes
 from hotdesk.passes.base import Pass
+from hotdesk.passes.bufferize.conventions import why_fixed
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import product
 from hotdesk.sizes.size import Size
@@ -127,10 +121,9 @@ class BufferResultsToOutParams(Pass):
     def _refusal(
         self, function: ir.Operation, result: ir.Type, uses: Uses, number: int
     ) -> tuple[Reason, tuple[Source, ...]] | None:
-        if not (is_private(function) or self.modify_public_functions):
-            return Reason.PUBLIC_FUNCTION, ()
-        if uses.others:
-            return Reason.ADDRESS_TAKEN, (source_of(uses.others[0]),)
+        fixed = why_fixed(function, uses, public=self.modify_public_functions)
+        if fixed is not None:
+            return fixed
         if not _is_plain(result) and not _is_any_layout(result):
             return Reason.DIFFERENT_LAYOUT, ()
         if None in shape_of(result) and self._hoisted(function, number) is None:
@@ -165,9 +158,8 @@ class BufferResultsToOutParams(Pass):
             for argument, result in zip(arguments, results, strict=True):
                 if op.operands[result.number] != argument:
                     elementwise_copy(op.operands[result.number], argument, op)
-            create("func.return", [op.operands[i] for i in kept], [], before=op)
-            op.erase()
-        set_signature(function, signature(function).keeping(kept).with_arguments(map(self._argument, results)))
+        keep_results(function, kept)
+        set_signature(function, signature(function).with_arguments(map(self._argument, results)))
 
     def _argument(self, result: _Result) -> Formal:
         return Formal(result.type).stating(result=result.number if self.add_result_attr else None)
@@ -222,7 +214,7 @@ def _change_calls(function: ir.Operation, calls: Sequence[ir.Operation], results
     kept = [i for i in range(len(signature(function).outputs)) if i not in moved]
     for call in calls:
         places = [_place(result, function, call) for result in results]
-        rebuild_call(call, [*call.operands, *places], kept)
+        rebuild_call(call, [*range(len(call.operands)), *places], kept)
         for place, result in zip(places, results, strict=True):
             call.results[result.number].replace_all_uses_with(place)
         call.erase()

@@ -12,37 +12,26 @@ Callers free each result, so a buffer must not be returned twice, and a copy of 
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create
-from hotdesk.ir.functions import called_name, returns_of
-from hotdesk.ir.signature import set_signature, signature
+from hotdesk.ir.functions import find_uses, keep_results, rebuild_call, returns_of
+from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import defined_functions, nested_ops, symbol_name
+from hotdesk.ir.walking import symbol_name
 from hotdesk.program.calls import bottom_up
 
 
 def return_once(module: ir.Module) -> None:
     """Takes results that repeat an earlier one away, callees first, and changes their calls."""
     nodes = [node for node in bottom_up(module) if node.followed]
-    if not nodes:
+    if not any(_repeated(node.function) for node in nodes):
         return
-    calls = _calls(module) if any(_repeated(node.function) for node in nodes) else {}
+    uses = find_uses(module)
     for node in nodes:
         repeated = _repeated(node.function)
-        if not repeated:
-            continue
-        name = symbol_name(node.function)
-        _shorten(node.function, repeated)
-        calls[name] = [_shortened(call, repeated) for call in calls[name]]
-
-
-def _calls(module: ir.Module) -> dict[str, list[ir.Operation]]:
-    found: dict[str, list[ir.Operation]] = {}
-    for function in defined_functions(module):
-        for op in nested_ops(function):
-            name = called_name(op)
-            if name is not None:
-                found.setdefault(name, []).append(op)
-    return found
+        if repeated:
+            kept = [number for number in range(len(signature(node.function).results)) if number not in repeated]
+            for call in uses[symbol_name(node.function)].calls:
+                _shorten(call, kept, repeated)
+            keep_results(node.function, kept)
 
 
 def _repeated(function: ir.Operation) -> dict[int, int]:
@@ -59,22 +48,9 @@ def _repeated(function: ir.Operation) -> dict[int, int]:
     return found
 
 
-def _shorten(function: ir.Operation, repeated: dict[int, int]) -> None:
-    for op in returns_of(function):
-        kept = [value for number, value in enumerate(op.operands) if number not in repeated]
-        create("func.return", kept, [], before=op)
-        op.erase()
-    known = signature(function)
-    set_signature(function, known.keeping(number for number in range(len(known.results)) if number not in repeated))
-
-
-def _shortened(call: ir.Operation, repeated: dict[int, int]) -> ir.Operation:
-    """The call without these results, in the place of one with them."""
-    kept = [number for number in range(len(call.results)) if number not in repeated]
-    attributes = {name: call.attributes[name] for name in call.attributes if name != "res_attrs"}
-    types = [call.results[number].type for number in kept]
-    new = create("func.call", list(call.operands), types, attributes, before=call)
-    for number, before in enumerate(call.results):
-        before.replace_all_uses_with(new.results[kept.index(repeated.get(number, number))])
+def _shorten(call: ir.Operation, kept: list[int], repeated: dict[int, int]) -> None:
+    """Leaves these results of a call, which are those that the others repeat."""
+    new = rebuild_call(call, range(len(call.operands)), kept)
+    for number, first in repeated.items():
+        call.results[number].replace_all_uses_with(new.results[kept.index(first)])
     call.erase()
-    return new

@@ -175,7 +175,7 @@ def _as_argument(
     for call in callers.calls:
         bytes_there = sizes.recomputation.compute(total, call, list(call.operands))
         given = new_bytes(_count(arena), bytes_there, arena.alignment, call)
-        new = rebuild_call(call, [*call.operands, given], range(len(call.results)))
+        new = rebuild_call(call, [*range(len(call.operands)), given], range(len(call.results)))
         create("memref.dealloc", [given], [], before=new).move_after(new)
         call.erase()
     memory = entry_block(function).add_argument(memref, function.location)

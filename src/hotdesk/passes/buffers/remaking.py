@@ -8,13 +8,18 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import constant, create
+from hotdesk.ir.functions import call_attributes
 from hotdesk.ir.signature import formals, set_signature, signature
-from hotdesk.ir.walking import attributes_of
 
 
 def remade(old: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.Type]) -> ir.Operation:
-    """The same op in front of the old one, which stays, with other operands and results; the regions are moved over."""
-    new = create(old.name, operands, types, attributes_of(old), regions=len(old.regions), before=old)
+    """The same op in front of the old one, which stays, with more operands and results; the regions are moved over."""
+    attributes = call_attributes(
+        old,
+        [number if number < len(old.operands) else None for number in range(len(operands))],
+        [number if number < len(old.results) else None for number in range(len(types))],
+    )
+    new = create(old.name, operands, types, attributes, regions=len(old.regions), before=old)
     for old_region, new_region in zip(old.regions, new.regions, strict=True):
         for block in list(old_region.blocks):
             block.append_to(new_region)

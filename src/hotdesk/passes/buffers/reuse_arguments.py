@@ -32,7 +32,7 @@ from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.sharing import KEPT_APART
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant
-from hotdesk.ir.functions import callee_name, named_functions
+from hotdesk.ir.functions import callee_name, named_functions, rebuild_call
 from hotdesk.ir.signature import Formal, formals, set_signature, signature
 from hotdesk.ir.symbols import unused_name
 from hotdesk.ir.types import shape_of
@@ -99,27 +99,21 @@ class _Variants:
 
     def call(self, reused: ReusedArgument) -> None:
         """Calls a variant instead, whose argument and result are the same memory by now."""
-        call, operands = reused.call, list(reused.call.operands)
-        argument, result = operands[reused.argument], operands[reused.result]
-        form, sizes = "", list[ir.Value]()
+        call = reused.call
+        argument, result = call.operands[reused.argument], call.operands[reused.result]
+        form, sizes, given = "", list[ir.Value](), argument
         made, other = defining_op(result), defining_op(argument)
         if argument != result and made is not None:
             form = made.name
             if form == _VIEW and other is not None:
-                operands[reused.argument] = made.operands[0]
+                given = made.operands[0]
                 sizes = [*list(other.operands)[2:], *list(made.operands)[2:]]
-        given = operands[reused.argument].type
-        key = (callee_name(call), reused.argument, reused.result, form, given)
+        key = (callee_name(call), reused.argument, reused.result, form, given.type)
         if key not in self._names:
             self._names[key] = self._unused_name(key)
-        name = self._names[key]
-        attributes = {each: call.attributes[each] for each in call.attributes if each != "arg_attrs"}
-        attributes["callee"] = ir.FlatSymbolRefAttr.get(name)
-        kept = [operand for number, operand in enumerate(operands) if number != reused.result]
-        types = [each.type for each in call.results]
-        new = create(call.name, [*kept, *sizes], types, attributes, before=call)
-        for old, each in zip(call.results, new.results, strict=True):
-            old.replace_all_uses_with(each)
+        kept = [given if n == reused.argument else n for n in range(len(call.operands)) if n != reused.result]
+        new = rebuild_call(call, [*kept, *sizes], range(len(call.results)))
+        new.attributes["callee"] = ir.FlatSymbolRefAttr.get(self._names[key])
         call.erase()
 
     def make(self) -> None:

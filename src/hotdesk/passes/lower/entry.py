@@ -94,7 +94,12 @@ class _Emitter:
         self._constants: dict[int, str] = {}
         self._loaded: dict[int, str] = {}
         self._count = 0
-        self.end = ["llvm.return"]
+        self._may_fail = False
+
+    @property
+    def end(self) -> list[str]:
+        """The last lines: where calls end that succeed, and where those do that fail, if any may."""
+        return ["llvm.return", *(["^failed:", "llvm.return"] if self._may_fail else [])]
 
     def _fresh(self) -> str:
         self._count += 1
@@ -108,9 +113,9 @@ class _Emitter:
 
     def leave_if_failed(self, status: int) -> None:
         """Returns if the status word is no longer 0."""
-        if len(self.end) == 1:
+        if not self._may_fail:
+            self._may_fail = True
             self.head.append("%fine = llvm.mlir.constant(0 : i32) : i32")
-            self.end += ["^failed:", "llvm.return"]
         code, fails = self._fresh(), self._fresh()
         self._lines += [
             f"{code} = llvm.load {self._base(status)} : !llvm.ptr -> i32",
