@@ -176,3 +176,23 @@ def test_a_source_of_a_size_that_was_declared_to_vary() -> None:
         program(args[0], torch.randn(11))
     with pytest.raises(UnsupportedOpError, match="some sizes only"):
         hotdesk.compile(torch.export.export(Row(), args, dynamic_shapes=({0: rows}, {0: others})))
+
+
+@pytest.mark.parametrize("auto", [0, 1])
+def test_a_size_that_was_declared_and_one_that_may_follow_it(auto: int) -> None:
+    """The declared one keeps its name and its limits; each call checks that the other has its value."""
+
+    class Row(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return x.select_scatter(y, 1, 0)
+
+    declared: list[Any] = [torch.export.Dim("rows", min=2, max=50)] * 2
+    declared[auto] = AUTO
+    args = torch.randn(10, 2), torch.randn(10)
+    program = hotdesk.compile(torch.export.export(Row(), args, dynamic_shapes=tuple({0: each} for each in declared)))
+    for rows in (2, 10, 50):
+        given = torch.randn(rows, 2), torch.randn(rows)
+        assert program(*given).equal(Row()(*given))
+    for rows, others, message in ((10, 11, "expected rows = 10"), (51, 51, "expected 2 <= rows <= 50")):
+        with pytest.raises(ShapeError, match=message):
+            program(torch.randn(rows, 2), torch.randn(others))

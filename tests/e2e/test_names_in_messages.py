@@ -214,6 +214,8 @@ def test_sizes_that_cannot_be_computed() -> None:
     with pytest.raises(HotdeskError, match="length") as caught:
         hotdesk.compile(enlarged, (random(2, 3, 8),), dynamic_shapes=(({2: LENGTH},),))
     _checked(str(caught.value))
+    assert "in op `trunc`, a size has" in str(caught.value)
+    assert "checking.py:" in (caught.value.where or "")
 
 
 def test_sizes_that_an_op_takes_to_be_equal() -> None:

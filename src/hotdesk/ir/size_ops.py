@@ -53,7 +53,7 @@ def size_value(
     if isinstance(size, sympy.Piecewise):
         return _one_of(size, of, before)
     raise UnsupportedOpError(
-        "an op without a lowering has a size of a form that is not known",
+        "a size has a form that is not known",
         expected="sums, products, quotients and remainders of sizes of arguments",
         got=spell(size),
     )

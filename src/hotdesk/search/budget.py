@@ -89,6 +89,7 @@ class WithinBudget:
         kept: the trials that are known.
         least: once a budget is refused, the peak that is known to work.
         recompute: whether values may be made again by any operations, before operations are ordered and done in parts.
+        subject: what wants the peak, for messages.
     """
 
     budget: int
@@ -98,6 +99,7 @@ class WithinBudget:
     kept: KeptTrials = field(default_factory=KeptTrials)
     least: int = 0
     recompute: bool = field(default=False, kw_only=True)
+    subject: str = field(default="option 'budget'", kw_only=True)
 
     def __call__(self, module: ir.Module, log: Log) -> None:
         """Changes the module; the decisions go to the log.
@@ -261,7 +263,7 @@ class WithinBudget:
         if high is None:
             name = next((name for name, other in self.names.items() if other == symbol), symbol)
             raise OptionError(
-                "option 'budget'",
+                self.subject,
                 expected=f"a greatest value for the size '{name}'",
                 got="none: it may be any number",
                 hint=_how_to_bound(name),

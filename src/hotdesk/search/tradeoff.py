@@ -112,7 +112,9 @@ class Sweep:
         log = Log()
         if order == "peak":
             LowerPeak(self.bounds, self.names)(changed, log)
-        search = WithinBudget(budget or 0, self.bounds, self.names, kept=self.trials)
+        search = WithinBudget(
+            budget or 0, self.bounds, self.names, kept=self.trials, subject="the peaks that are compared"
+        )
         if budget is not None:
             try:
                 search(changed, log)

@@ -102,7 +102,7 @@ def test_mlir_with_random_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tradeoff", "fixed.mlir", "--seconds", "0.05"]) == 0
     assert "hotdesk run fixed.mlir --random-inputs" in capsys.readouterr().out
     assert main(["tradeoff", "program.mlir", "--sizes", "x[0]=5"]) == 1
-    assert "expected a greatest value for the size" in capsys.readouterr().err
+    assert "error: the peaks that are compared: expected a greatest value for the size" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

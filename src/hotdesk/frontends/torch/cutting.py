@@ -19,15 +19,19 @@ Sizes that vary are computed from those of the arguments, and from those that op
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, cast
 
 import torch
+from torch._ops import OpOverload
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from hotdesk._bindings import ir
+from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.carried import carrier
+from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import Check, SizeValues
 from hotdesk.frontends.torch.specs import plain
 from hotdesk.ir.building import create
@@ -81,12 +85,28 @@ Maker: TypeAlias = Callable[[torch.fx.Node, Sequence[int]], Replacement]
 class CutOp:
     """An op that was cut out, and the sizes of its results that are read, by number; those of a number are none.
 
-    `numbers` are the expressions of the results that are numbers, by number.
+    `numbers` are the expressions of the results that are numbers, by number. `name` and `line` say which op it was, for refusals.
     """
 
     written: Replacement
     sizes: Mapping[int, tuple[Any, ...]]
     numbers: Mapping[int, Any] = field(default_factory=dict[int, Any])
+    name: str = ""
+    line: str = ""
+
+
+@contextmanager
+def _named(op: CutOp) -> Generator[None]:
+    """Gives refusals from inside the `with` that name no line the op and its line."""
+    try:
+        yield
+    except UnsupportedOpError as error:
+        if error.where is not None:
+            raise
+        what = f"in op `{op.name}`, {error.what}"
+        raise UnsupportedOpError(
+            what, expected=error.expected, got=error.got, where=op.line, hint=error.hint
+        ) from error
 
 
 def cut(
@@ -128,7 +148,7 @@ def cut(
                     for place, each in values.items()
                     if _is_number(each)
                 }
-                cuts.append(CutOp(made, sizes, numbers))
+                cuts.append(CutOp(made, sizes, numbers, _op_name(node.target), node_line(node)))
                 read += made.inputs
         elif node.op == "output":
             results = [copies[each] for each in node.args[0]]
@@ -137,6 +157,10 @@ def cut(
             copies[node] = new.node_copy(node, copies.__getitem__)
     new.eliminate_dead_code()
     return new, cuts, {copy: node for node, copy in copies.items()}
+
+
+def _op_name(target: Any) -> str:
+    return str(target) if isinstance(target, OpOverload) else getattr(target, "__name__", str(target))
 
 
 def _carried(value: Any) -> Any:
@@ -283,10 +307,12 @@ def joined(
             given = [next(inputs) for _ in each.written.inputs]
             replaced = {place: next(stand_ins) for place in each.sizes}
             wanted = {place: (value.type, each.sizes[place]) for place, value in replaced.items()}
-            found = each.written.write(CutSite([made.get(value, value) for value in given], wanted, sizes, last))
-            found = {
-                place: sizes.told(value, each.sizes[place], each.numbers.get(place)) for place, value in found.items()
-            }
+            with _named(each):
+                found = each.written.write(CutSite([made.get(value, value) for value in given], wanted, sizes, last))
+                found = {
+                    place: sizes.told(value, each.sizes[place], each.numbers.get(place))
+                    for place, value in found.items()
+                }
             for place, stand_in in replaced.items():
                 stand_in.replace_all_uses_with(found[place])
                 made[stand_in] = found[place]

@@ -17,7 +17,7 @@ from hotdesk.frontends.torch.data_sizes import defined_symbols
 from hotdesk.runtime.interface import TensorSpec
 from hotdesk.sizes.expressions import replaced
 from hotdesk.sizes.reading import is_name
-from hotdesk.sizes.size import Size
+from hotdesk.sizes.size import Bounds, Size
 
 _WORDS = {"local_scalar_dense": "value of item", "index": "count of mask"}
 
@@ -86,3 +86,28 @@ def dimension_names(environment: Any) -> dict[str, str]:
         if isinstance(now, sympy.Symbol):
             names.update((name, str(now)) for name in found if is_name(name))
     return names
+
+
+def merged_names(environment: Any, named: Mapping[str, str]) -> dict[str, str]:
+    """The symbols of named `Dim`s by now: PyTorch may have put another in the place of one that it found to be equal."""
+    return {name: _now(environment, symbol) for name, symbol in named.items()}
+
+
+def merged_limits(environment: Any, limits: Bounds, earlier: Bounds) -> dict[str, tuple[int, int | None]]:
+    """The limits of symbols that are left; what stands in the place of another keeps to the limits that this had `earlier`."""
+    merged = {symbol: ends for symbol, ends in limits.items() if _now(environment, symbol) == symbol}
+    for symbol, (low, high) in earlier.items():
+        now = _now(environment, symbol)
+        if now == symbol or now not in merged:
+            continue
+        least, most = merged[now]
+        highs = [each for each in (most, high) if each is not None]
+        merged[now] = max(least, low), min(highs) if highs else None
+    return merged
+
+
+def _now(environment: Any, symbol: str) -> str:
+    """What stands for a symbol by now; itself where that is no symbol."""
+    known = getattr(environment, "var_to_range", {})
+    found = next((environment.replace(each) for each in known if str(each) == symbol), None)
+    return str(found) if isinstance(found, sympy.Symbol) else symbol

@@ -31,7 +31,7 @@ from hotdesk.frontends.torch.data_sizes import data_maker, defined_symbols
 from hotdesk.frontends.torch.decompositions.cross_map import cross_maps_composed
 from hotdesk.frontends.torch.decompositions.replaced_functions import ReplacedFunctions
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
-from hotdesk.frontends.torch.dims import SizeNames, dimension_names
+from hotdesk.frontends.torch.dims import SizeNames, dimension_names, merged_limits, merged_names
 from hotdesk.frontends.torch.empties import settle_empties
 from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, carried_nodes, foreign_op, take_checks
@@ -174,8 +174,10 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     refuse_nodes(exported.graph, foreign=foreign)
     arguments, placeholders = arguments_of(exported)
     inputs = [argument for argument in arguments if isinstance(argument, TensorSpec)]
-    called = SizeNames(source.named, inputs, all_graphs(exported.graph))
-    limits = constraints_of(exported)
+    environment = environment_of(exported)
+    named = merged_names(environment, source.named)
+    called = SizeNames(named, inputs, all_graphs(exported.graph))
+    limits = merged_limits(environment, constraints_of(exported), constraints_of(source.program))
     later = assumed_in_decompositions(exported, len(source.guards), limits, inputs, called, source.named.values())
     changes = mutations(exported)
     results, template = results_of(exported.graph, called, changes.values())
@@ -197,7 +199,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
             "decompose": after_decompositions - start,
             "import": time.perf_counter() - after_decompositions,
         },
-        names={name: called.of(symbol) for name, symbol in source.named.items()},
+        names={name: called.of(symbol) for name, symbol in named.items()},
         assumptions=tuple(called.size(relation) for relation in (*assumed(exported, source.guards, inputs), *later)),
         state=state,
         foreign=tuple(call._replace(bytes=called.size(call.bytes)) for call in lowering.calls),

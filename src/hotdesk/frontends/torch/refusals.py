@@ -297,31 +297,33 @@ def assumed_in_decompositions(
 ) -> list[Any]:
     """What decompositions have assumed of sizes behind the first `known` guards, but for what holds for all within their limits.
 
-    Calls check it as what export assumes. What is assumed of sizes that the user has `declared` is refused: all that the
-    declaration allows have to be compiled.
+    Calls check it as what export assumes. Refused is what no call could check, since it is not of sizes of inputs alone, and
+    what is assumed of sizes that the user has `declared` alone: all that the declaration allows have to be compiled.
     """
-    environment, sizes = environment_of(exported), set(limits)
-    new = [guard for guard in guards_of(exported)[known:] if sizes & set(map(str, guard.expr.free_symbols))]
-    open_ones = [guard for guard in new if not holds_for_all(plain(guard.expr), limits)]
-    # Of sizes that were found to be equal, or to be a number, the inputs' types say so by now.
-    left = [guard for guard in open_ones if environment.replace(guard.expr) != sympy.true]
-    found = assumed(exported, left, inputs)
-    refused = [
-        guard
-        for guard in open_ones
-        if (len(found) < len(left) and guard in left) or set(map(str, guard.expr.free_symbols)) & {*declared}
-    ]
+    environment, varying = environment_of(exported), set(limits)
+    sizes = {name for spec in inputs for size in spec.shape for name in symbols_of(size)}
+    checked: list[Any] = []
+    refused: list[Any] = []
+    for guard in guards_of(exported)[known:]:
+        symbols = set(map(str, guard.expr.free_symbols))
+        if not symbols & varying or holds_for_all(plain(guard.expr), limits):
+            continue
+        relation = environment.replace(guard.expr)
+        # Of sizes that were found to be equal, or to be a number, the inputs' types say so by now.
+        is_said = relation == sympy.true
+        can_be_checked = is_said or sizes.issuperset(map(str, relation.free_symbols))
+        if symbols <= {*declared} or not can_be_checked:
+            refused.append(guard.expr if is_said else relation)
+        elif not is_said:
+            checked.append(relation)
     if refused:
         raise UnsupportedOpError(
             "an op is taken apart in a way that holds for some sizes only",
             expected="one way for every size that `dynamic_shapes` allows",
-            got=" and ".join(
-                spelled(names.size(plain(environment.replace(guard.expr) if guard in left else guard.expr)))
-                for guard in refused
-            ),
+            got=" and ".join(spelled(names.size(plain(each))) for each in refused),
             hint="Leave the size open with `Dim.AUTO`, and each call checks it; or compile once for each size.",
         )
-    return found
+    return checked
 
 
 def refuse_nodes(graph: torch.fx.Graph, *, foreign: bool = False) -> None:

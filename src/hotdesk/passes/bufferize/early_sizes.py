@@ -8,6 +8,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.known_sizes import NUMBER, VALUE, KnownSizes
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.ir.building import dim, index_constant
+from hotdesk.ir.locations import placed
 from hotdesk.ir.size_ops import size_value
 from hotdesk.ir.types import shape_of
 from hotdesk.sizes.size import Size
@@ -34,7 +35,8 @@ class EarlySizes:
     def _made(self, size: Size, before: ir.Operation) -> ir.Value:
         found = self._known.source(size)
         if found is None:
-            return size_value(size, lambda part: self._made(part, before), before)
+            with placed(before.location):
+                return size_value(size, lambda part: self._made(part, before), before)
         argument, position = found
         if argument == NUMBER:
             return index_constant(position, before)

@@ -1,10 +1,11 @@
 """PyTorch ops on truths, bytes and half-precision floats, computed in a wider type.
 
 * sums, means and norms of half-precision tensors add up in f32;
-* half-precision tensors meet a Python number that they do not hold, as a factor or divisor, in f32;
+* half-precision tensors meet a number that they do not hold, of Python or of one element, as a factor or divisor, in f32;
 * 8-bit integers meet one another and matrix products in 32 bits (torch-mlir takes the process down with them);
 * truths and a Python truth are added up as "or";
-* unsigned bytes take the type of the result before they meet anything wider (torch-mlir would see them as signed).
+* unsigned bytes take the type of the result before they meet anything wider (torch-mlir would see them as signed);
+* images of unsigned bytes are resized by PyTorch's kernels, which round their weights.
 """
 
 # pyright: reportPrivateUsage=false
@@ -22,6 +23,10 @@ from torch.utils._python_dispatch import _disable_current_modes
 aten: Any = torch.ops.aten
 
 
+STAYS: Any = object()
+"""What a decomposition answers for a call that no other may take apart either: the op stays as it is."""
+
+
 def either(*candidates: Callable[..., Any]) -> Callable[..., Any]:
     """The first of several decompositions that applies to a call."""
     if len(candidates) == 1:
@@ -29,7 +34,8 @@ def either(*candidates: Callable[..., Any]) -> Callable[..., Any]:
 
     def tried(*args: Any, **kwargs: Any) -> Any:
         results = (candidate(*args, **kwargs) for candidate in candidates)
-        return next((result for result in results if result is not NotImplemented), NotImplemented)
+        found = next((result for result in results if result is not NotImplemented), NotImplemented)
+        return NotImplemented if found is STAYS else found
 
     return tried
 
@@ -61,12 +67,19 @@ def _in_wide(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _by_number(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The product or quotient of a half-precision tensor and a number that is rounded to f32 only, as PyTorch's kernels do."""
+    """The product or quotient of a half-precision tensor and a number, or a tensor of one element and another type, which is
+    rounded to f32 only, as PyTorch's kernels do."""
 
     def widened(x: Any, y: Any, **kwargs: Any) -> Tensor:
-        if not isinstance(x, Tensor) or isinstance(y, bool) or not isinstance(y, (int, float)):
+        if not isinstance(x, Tensor) or compute_dtype(x.dtype) == x.dtype:
             return NotImplemented
-        if compute_dtype(x.dtype) == x.dtype or rounded(y, x.dtype) == y:
+        if isinstance(y, Tensor):
+            sizes: tuple[Any, ...] = tuple(y.shape)
+            is_number = all(isinstance(size, int) and size == 1 for size in sizes) and not y.dtype.is_complex
+            if not is_number or y.dtype == x.dtype or torch.result_type(x, y) != x.dtype:
+                return NotImplemented
+            return op(x.to(torch.float32), y.to(torch.float32), **kwargs).to(x.dtype)
+        if isinstance(y, bool) or not isinstance(y, (int, float)) or rounded(y, x.dtype) == y:
             return NotImplemented
         return op(x.to(torch.float32), y, **kwargs).to(x.dtype)
 
@@ -107,6 +120,11 @@ def _reduced_bytes(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return op(x.to(dtype or torch.int64), *args, **kwargs) if x.dtype == torch.uint8 else NotImplemented
 
     return widened
+
+
+def _resized_bytes(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """PyTorch resizes unsigned bytes with weights that it rounds to 16 bits, other ones by the machine: its kernel does."""
+    return STAYS if x.dtype == torch.uint8 else NotImplemented
 
 
 def _sorted_bytes(op: Callable[..., Any]) -> Callable[..., Any]:
@@ -174,11 +192,26 @@ _PROMOTING = (
     aten.remainder.Tensor,
     aten.remainder.Scalar,
 )
-_BY_NUMBERS = (aten.mul.Tensor, aten.mul.Scalar, aten.div.Tensor, aten.div.Scalar)
+_BY_NUMBERS = (
+    aten.mul.Tensor,
+    aten.mul.Scalar,
+    aten.div.Tensor,
+    aten.div.Scalar,
+    aten.div.Tensor_mode,
+    aten.div.Scalar_mode,
+    aten.floor_divide.default,
+    aten.floor_divide.Scalar,
+)
+_RESIZINGS = (
+    aten.upsample_bilinear2d.vec,
+    aten.upsample_bilinear2d.default,
+    aten.upsample_bicubic2d.vec,
+    aten.upsample_bicubic2d.default,
+)
 _SORTS = (aten.sort.default, aten.sort.stable, aten.topk.default)
 
 BY_NUMBER: dict[Any, Callable[..., Any]] = {op: _by_number(op) for op in _BY_NUMBERS}
-"""Ops on a half-precision tensor and a Python number."""
+"""Ops on a half-precision tensor and a number."""
 
 NARROW: dict[Any, Callable[..., Any]] = {
     **{op: _in_wide(op) for op in (*_REDUCTIONS, *_NORMS)},
@@ -193,5 +226,6 @@ PROMOTED: dict[Any, Callable[..., Any]] = {
     **{op: _reduced_bytes(op) for op in _REDUCTIONS},
     **{op: _promoted(op) for op in _PROMOTING},
     aten.cat.default: _joined,
+    **dict.fromkeys(_RESIZINGS, _resized_bytes),
 }
 """Ops on unsigned bytes whose result is wider."""

@@ -28,9 +28,29 @@ import hotdesk
         lambda x: x / 100001,
         lambda x: torch.ops.aten.mul.Scalar(x, 0.1),
         lambda x: x.clone().mul_(0.1),
+        lambda x: x * torch.tensor(1e5),
+        lambda x: x / torch.tensor(3.3, dtype=torch.float64),
+        lambda x: x * torch.tensor([100001]),
+        lambda x: torch.tensor(1e5) * x,
+        lambda x: x + torch.tensor(1e5),
+        lambda x: torch.div(x, torch.tensor(3.14159265), rounding_mode="trunc"),
+        lambda x: torch.div(x, 3.14159265, rounding_mode="trunc"),
+        lambda x: x // torch.tensor(3.14159265),
+        lambda x: x // 3.14159265,
     ],
 )
 def test_numbers_that_half_precision_does_not_hold(function: Callable[[Tensor], Any], dtype: torch.dtype) -> None:
     x = torch.tensor([[1e-3, -2.0, 60000.0], [0.0, torch.inf, torch.nan]]).to(dtype)
-    x = torch.cat([x, torch.linspace(-9, 9, 300).to(dtype).view(-1, 3)])
+    x = torch.cat([x, torch.linspace(-9, 9, 300).to(dtype).view(-1, 3), torch.full((1, 3), 3.140625, dtype=dtype)])
     torch.testing.assert_close(hotdesk.compile(function, (x,))(x), function(x), rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("corners", [False, True])
+def test_images_of_bytes(mode: str, corners: bool) -> None:
+    def resized(x: Tensor) -> Tensor:
+        return torch.nn.functional.interpolate(x, size=(9, 13), mode=mode, align_corners=corners)
+
+    for shape in ((1, 3, 20, 31), (2, 5, 5, 6)):
+        image = torch.randint(0, 256, shape, dtype=torch.uint8)
+        assert hotdesk.compile(resized, (image,))(image).equal(resized(image))
