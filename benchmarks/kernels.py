@@ -20,7 +20,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ from hotdesk.kernels.machine import host  # noqa: E402
 from hotdesk.kernels.parts import share_parts  # noqa: E402
 from hotdesk.kernels.shared import shared_name  # noqa: E402
 from hotdesk.kernels.text import View  # noqa: E402
-from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace_bytes  # noqa: E402
+from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, with_spread, workspace_bytes  # noqa: E402
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm  # noqa: E402
 from hotdesk.runtime.code.products import CommonCode, common_code, linked  # noqa: E402
 from hotdesk.runtime.code.roof import measured_roof  # noqa: E402
@@ -184,8 +184,9 @@ def convolution_kernel(window: Window, operands: Sequence[torch.Tensor]) -> Call
         accumulate=False,
         noalias=(True, True, True),
     )
+    spec = with_spread(spec)
     wanted = workspace_bytes(spec)
-    kernel = convolution(replace(spec, workspace=wanted))
+    kernel = convolution(spec)
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse("\n".join((*kernel.declarations, kernel.text)))
         kernels_to_llvm(module)

@@ -5,7 +5,7 @@
 // CHECK-LABEL: func.func @needs_scratch(
 // CHECK-SAME:    [[X:%.*]]: memref<1x64x28x28xf32>, [[W:%.*]]: memref<32x64x2x2xf32>, [[Y:%.*]]: memref<1x32x56x56xf32>)
 // CHECK-NEXT:    [[S:%.*]] = memref.alloc() : memref<[[BYTES]]xi8>
-// CHECK-NEXT:    "hotdesk.conv"([[X]], [[W]], [[Y]], [[S]]) {accumulate = false,
+// CHECK-NEXT:    "hotdesk.conv"([[X]], [[W]], [[Y]], [[S]]) {accumulate = false,{{.*}} spread = array<i64: 32, 784>,
 func.func @needs_scratch(%x: memref<1x64x28x28xf32>, %w: memref<32x64x2x2xf32>, %y: memref<1x32x56x56xf32>) {
   "hotdesk.conv"(%x, %w, %y) {accumulate = false, dilations = array<i64: 1, 1>, groups = 1 : i64, input_dilations = array<i64: 2, 2>,
     pad_high = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, strides = array<i64: 1, 1>}

@@ -1,9 +1,9 @@
 """Gives convolutions the scratch memory that their kernels ask for, as an allocation like any other.
 
-    hotdesk.conv %x, %w, %y        ->        %s = memref.alloc() : memref<262144xi8>; hotdesk.conv %x, %w, %y, %s
+    hotdesk.conv %x, %w, %y    ->    %s = memref.alloc() : memref<262144xi8>; hotdesk.conv %x, %w, %y, %s {spread = …}
 
 Always legal. So scratch memory is planned, shared and reported; no kernel allocates. Transposed convolutions whose windows do not
-overlap ask for it.
+overlap ask for it; `spread` says how their work is cut to fit in there, for their kernels.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.ir.building import create
+from hotdesk.ir.building import create, integers
 from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.walking import attributes_of, defined_functions, ops_outside_payloads, runs_every_call
 from hotdesk.passes.base import Pass
-from hotdesk.passes.lower.named import convolution_workspace
+from hotdesk.passes.lower.convolution.dispatch import with_spread, workspace_bytes
+from hotdesk.passes.lower.named import SPREAD, convolution_spec
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref, seen_by_type
 from hotdesk.passes.properties import NO_TENSORS, Property
 from hotdesk.program.symbolic import SymbolicSizes
@@ -49,14 +50,15 @@ class AllocateWorkspaces(Pass):
         return tuple(decisions)
 
     def _allocate(self, op: ir.Operation, places: MemrefResolver) -> list[Decision]:
-        wanted = convolution_workspace(op, [_place(value, places) for value in op.operands])
-        if not wanted:
+        spec = with_spread(convolution_spec(op, [_place(value, places) for value in op.operands]))
+        if spec.spread is None:
             return []
+        wanted, cut = workspace_bytes(spec), integers([spec.spread.filters, spec.spread.width])
         source = source_in_model(op)
         memref = ir.MemRefType.get([wanted], ir.IntegerType.get_signless(8))
         attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
         scratch = create("memref.alloc", [], [memref], attributes, before=op).results[0]
-        create(op.name, [*op.operands, scratch], [], attributes_of(op), before=op)
+        create(op.name, [*op.operands, scratch], [], {**attributes_of(op), SPREAD: cut}, before=op)
         op.erase()
         return [Decision(_SUBJECT, Outcome.ALLOCATED, Reason.WORKSPACE, (source,), wanted)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from hotdesk._bindings import ir
+from hotdesk.errors import LoweringError
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import flag_of, int_array, integer_of, text_of
 from hotdesk.kernels.machine import target
@@ -13,11 +14,15 @@ from hotdesk.models.hotdesk import WITH_KERNELS, letters_of
 from hotdesk.passes.lower.attention import AttentionSpec, attention, scoring
 from hotdesk.passes.lower.contraction import ContractionSpec, contraction
 from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace_bytes
+from hotdesk.passes.lower.convolution.problem import Spread
 from hotdesk.passes.lower.pooling import PoolingSpec, pooling
 from hotdesk.passes.lower.scalar import Reduction
 from hotdesk.passes.lower.scans import ScanSpec, scan, scan_kind
 from hotdesk.passes.lower.structured.kernel import disjoint
 from hotdesk.passes.lower.views import ResolvedMemref
+
+SPREAD = "spread"
+"""How the work of a `hotdesk.conv` is cut that has a workspace: two numbers, those of a `Spread`."""
 
 
 def named_kernel(op: ir.Operation, operands: list[ResolvedMemref]) -> KernelText:
@@ -52,9 +57,13 @@ def _contraction(op: ir.Operation, operands: list[ResolvedMemref]) -> Contractio
 
 
 def convolution_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> ConvolutionSpec:
-    """The specification of a `hotdesk.conv`."""
+    """The specification of a `hotdesk.conv`.
+
+    Raises:
+        LoweringError: its workspace is too small for how its work is cut.
+    """
     x, w, y = (place.view() for place in operands[:3])
-    return ConvolutionSpec(
+    spec = ConvolutionSpec(
         x,
         w,
         y,
@@ -66,14 +75,14 @@ def convolution_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> Convol
         input_dilations=int_array(op.attributes["input_dilations"]),
         accumulate=flag_of(op, "accumulate"),
         noalias=cast("tuple[bool, bool, bool]", _noalias(operands[:3])),
-        workspace=sum(shape_of(scratch.type)[0] or 0 for scratch in list(op.operands)[3:]),
+        spread=Spread(*int_array(op.attributes[SPREAD])) if SPREAD in op.attributes else None,
         winograd="winograd" not in op.attributes or flag_of(op, "winograd"),
     )
-
-
-def convolution_workspace(op: ir.Operation, operands: list[ResolvedMemref]) -> int:
-    """Bytes of the workspace that the kernel of a `hotdesk.conv` asks for, which has none yet."""
-    return workspace_bytes(convolution_spec(op, operands))
+    wanted, given = workspace_bytes(spec), sum(shape_of(scratch.type)[0] or 0 for scratch in list(op.operands)[3:])
+    if given < wanted or (given and not wanted):
+        expected = f"{wanted} bytes or more" if wanted else f"none without `{SPREAD}`"
+        raise LoweringError("the workspace of a convolution", expected=expected, got=f"{given} bytes")
+    return spec
 
 
 def attention_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> AttentionSpec:

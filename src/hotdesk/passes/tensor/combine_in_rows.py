@@ -25,7 +25,8 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.passes.base import StraightPass
-from hotdesk.passes.lower.named import convolution_workspace
+from hotdesk.passes.lower.convolution.dispatch import with_spread, workspace_bytes
+from hotdesk.passes.lower.named import convolution_spec
 from hotdesk.passes.lower.views import ResolvedMemref
 from hotdesk.passes.tensor.parts import do_in_parts
 
@@ -56,7 +57,7 @@ class CombineInRows(StraightPass):
         """The bytes of scratch memory that an operation will have, if its operands lie row by row."""
         if op.name != "hotdesk.conv":
             return 0
-        return convolution_workspace(op, [_row_by_row(value) for value in op.operands])
+        return workspace_bytes(with_spread(convolution_spec(op, [_row_by_row(value) for value in op.operands])))
 
 
 def _row_by_row(value: ir.Value) -> ResolvedMemref:

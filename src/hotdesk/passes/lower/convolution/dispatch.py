@@ -12,13 +12,13 @@ The first of these that fits is taken::
 16-bit floats have a result of f32 there, as `torch.export` leaves it; `spread` is for f32 and f64.
 
 Where a layout or size is known only at run time the kernel asks for it there. `spread` takes one operand more, the workspace
-`%pW`, last of all arguments.
+`%pW`, last of all arguments; `with_spread` chooses it, and the kernel is made later, when sizes may be known otherwise.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from hotdesk.ir.types import element_bytes
@@ -29,39 +29,42 @@ from hotdesk.passes.lower.convolution import transposed
 from hotdesk.passes.lower.convolution.depthwise import Ring, choose_ring, depthwise
 from hotdesk.passes.lower.convolution.direct import convolve_directly
 from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
-from hotdesk.passes.lower.convolution.transposed import (
-    WORKSPACE_LIMIT,
-    Spread,
-    choose_spread,
-    convolve_spread,
-    spread_in,
-)
+from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT, choose_spread, convolve_spread
 from hotdesk.passes.lower.convolution.unfolded import convolve_unfolded
 from hotdesk.passes.lower.convolution.winograd import convolve_winograd, is_worth_winograd, may_be_winograd
 from hotdesk.passes.lower.products import has_convolutions, has_products
 
-__all__ = ["ConvolutionSpec", "convolution", "workspace_bytes"]
+__all__ = ["ConvolutionSpec", "convolution", "with_spread", "workspace_bytes"]
 
-Path: TypeAlias = Literal["pointwise", "depthwise", "spread", "winograd", "unfolded", "direct"]
+Path: TypeAlias = Literal["pointwise", "depthwise", "winograd", "unfolded", "direct"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
     path: Path
-    spread: Spread | None = None
     ring: Ring | None = None
 
 
-def workspace_bytes(spec: ConvolutionSpec) -> int:
-    """The workspace that a kernel of `spec`, which has none yet, asks for; 0 if it does not want one.
+def with_spread(spec: ConvolutionSpec) -> ConvolutionSpec:
+    """The convolution with its work cut, if a kernel of it wants scratch memory for that."""
+    elements, ones = (spec.x.element, spec.w.element, spec.y.element), (1,) * len(spec.strides)
+    taps = spec.w.sizes[2:]
+    if spec.strides != ones or spec.dilations != ones or spec.input_dilations != taps or not has_products(*elements):
+        return spec
+    if _choose(spec).path not in ("winograd", "unfolded"):
+        return spec
+    features, channels = _known(spec.w.sizes[:2])
+    plane = None if None in spec.x.sizes[2:] else math.prod(_known(spec.x.sizes[2:]))
+    capacity = WORKSPACE_LIMIT // element_bytes(spec.y.element)
+    return replace(spec, spread=choose_spread(features // spec.groups, channels, plane, capacity))
 
-    That decides for `spread`: the kernel is made later, by the workspace that it is given, when sizes may be known otherwise.
-    """
-    spread = _choose(spec, asks=True).spread
-    if spread is None:
+
+def workspace_bytes(spec: ConvolutionSpec) -> int:
+    """The bytes of scratch memory that the kernel of `spec` is given."""
+    if spec.spread is None:
         return 0
     (channels,) = _known(spec.w.sizes[1:2])
-    return spread.elements(channels) * element_bytes(spec.y.element)
+    return spec.spread.filters * (channels + spec.spread.width) * element_bytes(spec.y.element)
 
 
 def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> KernelText:
@@ -71,24 +74,22 @@ def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> Kernel
 
     Raises:
         ValueError: the element types do not go together.
-        LoweringError: the workspace is too small.
     """
-    choice = _choose(spec)
-    if choice.ring is not None:
+    choice, cut = _choose(spec), spec.spread
+    if cut is None and choice.ring is not None:
         return depthwise(spec, choice.ring, machine or target())
     k = KernelBuilder((spec.x, spec.w, spec.y), spec.noalias)
     p = ConvolutionOperands.of(k, spec)
-    if choice.path == "pointwise":
+    if cut is not None:
+        workspace = k.workspace(spec.y.element)
+        k.branch(transposed.legal(k, p), lambda: convolve_spread(k, p, cut, workspace), lambda: convolve_directly(k, p))
+    elif choice.path == "pointwise":
         _pointwise(k, p)
     elif choice.path == "winograd":
         worth = is_worth_winograd(k, p)
         k.branch(worth, lambda: convolve_winograd(k, p), lambda: convolve_unfolded(k, p))
     elif choice.path == "unfolded":
         convolve_unfolded(k, p)
-    elif choice.spread is not None:
-        cut, workspace = choice.spread, k.workspace(spec.y.element)
-        legal = transposed.legal(k, p)
-        k.branch(legal, lambda: convolve_spread(k, p, cut, workspace), lambda: convolve_directly(k, p))
     else:
         convolve_directly(k, p)
     return k.finish()
@@ -100,14 +101,9 @@ def _known(sizes: tuple[int | None, ...]) -> tuple[int, ...]:
     return known
 
 
-def _choose(spec: ConvolutionSpec, *, asks: bool = False) -> _Choice:
-    """What fits; `spread` if it is given a workspace, or `asks` for one."""
+def _choose(spec: ConvolutionSpec) -> _Choice:
+    """What fits without a workspace."""
     window = spec.w.sizes[2:]
-    width = element_bytes(spec.y.element)
-    if spec.workspace:
-        features, channels = _known(spec.w.sizes[:2])
-        elements, capacity = spec.workspace // width, WORKSPACE_LIMIT // width
-        return _Choice("spread", spread=spread_in(elements, features // spec.groups, channels, capacity))
     ones = (1,) * len(window)
     plain = spec.input_dilations == ones
     unpadded = not any((*spec.pad_low, *spec.pad_high))
@@ -115,23 +111,13 @@ def _choose(spec: ConvolutionSpec, *, asks: bool = False) -> _Choice:
         return _Choice("pointwise")
     if len(window) > 2 or None in spec.w.sizes or 0 in spec.w.sizes:
         return _Choice("direct")
-    features, channels, *taps = _known(spec.w.sizes)
+    _, channels, *taps = _known(spec.w.sizes)
     ring = choose_ring(taps, spec.strides, spec.dilations, spec.y.sizes[-1])
     if channels == 1 and plain and ring is not None:
         return _Choice("depthwise", ring=ring)
     elements = spec.x.element, spec.w.element, spec.y.element
     if not has_convolutions(*elements) or not _filters_are_rows(spec):
         return _Choice("direct")
-    if (
-        asks
-        and has_products(*elements)
-        and spec.strides == spec.dilations == ones
-        and spec.input_dilations == tuple(taps)
-    ):
-        plane = None if None in spec.x.sizes[2:] else math.prod(_known(spec.x.sizes[2:]))
-        spread = choose_spread(features // spec.groups, channels, plane, WORKSPACE_LIMIT // width)
-        if spread is not None:
-            return _Choice("spread", spread=spread)
     return _Choice("winograd" if spec.winograd and may_be_winograd(spec) else "unfolded")
 
 

@@ -9,12 +9,20 @@ from hotdesk.passes.lower.window import Slide
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """How the work is cut that is done in scratch memory: filters at a time, and the width of the stretch of input positions."""
+
+    filters: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
 class ConvolutionSpec:
     """y (+)= the convolution of x with w; sizes N, G*C, spatial; G*F, C, window; N, G*F, spatial output.
 
     The input is widened by `input_dilations - 1` zeros between its elements, then padded with zeros (a negative pad
     crops). What y's sizes say decides how many outputs there are; `pad_high` is what padding they imply. `noalias` says of
-    x, w, y whether it overlaps no other operand, `workspace` the bytes of scratch memory that the kernel is given, 0 for none.
+    x, w, y whether it overlaps no other operand; with `spread` the kernel is given scratch memory for that.
     """
 
     x: View
@@ -28,7 +36,7 @@ class ConvolutionSpec:
     input_dilations: tuple[int, ...]
     accumulate: bool
     noalias: tuple[bool, bool, bool]
-    workspace: int = 0
+    spread: Spread | None = None
     winograd: bool = True
 
     def __post_init__(self) -> None:

@@ -7,11 +7,8 @@ every window-th output. A stretch of the plane at a time is computed into worksp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from hotdesk.errors import LoweringError
 from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
-from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, OperandOffsets
+from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, OperandOffsets, Spread
 from hotdesk.passes.lower.products import MatrixOperand, ProductSizes, write_product
 from hotdesk.passes.lower.scalar import combine, neutral
 from hotdesk.passes.lower.window import reach
@@ -20,39 +17,13 @@ WORKSPACE_LIMIT = 256 * 1024  # bytes
 _LANES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """How the work is cut: filters at a time, and the width of the stretch of input positions."""
-
-    filters: int
-    width: int
-
-    def elements(self, channels: int) -> int:
-        """Of the workspace."""
-        return self.filters * (channels + self.width)
-
-
 def choose_spread(filters: int, channels: int, plane: int | None, capacity: int) -> Spread | None:
     """Half of the workspace, `capacity` elements, for filters and half for results; None if a filter does not fit."""
-    chunk = _filters_at_a_time(filters, channels, capacity)
+    chunk = min(filters, capacity // 2 // channels, capacity // 2 // _LANES)
     if chunk < 1:
         return None
     width = capacity // 2 // chunk // _LANES * _LANES
     return Spread(chunk, width if plane is None else min(width, max(1, -(-plane // _LANES)) * _LANES))
-
-
-def spread_in(workspace: int, filters: int, channels: int, capacity: int) -> Spread:
-    """How the work was cut where a workspace of so many elements was chosen. Raises LoweringError if it is too small."""
-    chunk = max(1, _filters_at_a_time(filters, channels, capacity))
-    width = workspace // chunk - channels
-    if width < 1:
-        expected = f"{chunk * (channels + _LANES)} elements or more"
-        raise LoweringError("the workspace of a convolution", expected=expected, got=str(workspace))
-    return Spread(chunk, width)
-
-
-def _filters_at_a_time(filters: int, channels: int, capacity: int) -> int:
-    return min(filters, capacity // 2 // channels, capacity // 2 // _LANES)
 
 
 def legal(k: KernelBuilder, p: ConvolutionOperands) -> Condition:
