@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from torch import nn
+from torch._higher_order_ops import while_loop
 
 import hotdesk
 from hotdesk.errors import (
@@ -127,6 +128,65 @@ def test_places_of_stores_are_counted_from_the_end(name: str) -> None:
         close(storing(x, index), model(x, index))
     with pytest.raises(ExecutionError):
         storing(x, torch.tensor([0, -126, 1]))
+
+
+FROM_THE_FRONT: dict[str, Callable[..., torch.Tensor]] = {
+    "rows": lambda x, i: x.index_copy(0, i, x[:3]),
+    "columns": lambda x, i: x.index_copy(1, i, x[:, :3]),
+    "the last dim": lambda x, i: x.index_copy(-1, i, x[..., :3]),
+    "added up": lambda x, i: x.index_add(0, i, x[:3], alpha=2),
+    "added up in columns": lambda x, i: x.index_add(1, i, x[:, :3]),
+    "added up as truths": lambda x, i: (x > 0).index_add(0, i, x[:3] > 0),
+    "reduced": lambda x, i: x.index_reduce(0, i, x[:3], "amax"),
+    "scattered": lambda x, i: x.scatter(0, i[:, None, None].expand(3, 5, 5), x[:3]),
+    "gathered": lambda x, i: x.gather(0, i[:, None, None].expand(3, 5, 5)),
+    "selected": lambda x, i: x.index_select(1, i),
+    "planes": lambda x, i: torch.nn.functional.max_unpool1d(x[:2, :2, :3], i.expand(2, 2, 3), 2, padding=0)[..., :5],
+}
+
+
+@pytest.mark.parametrize("name", FROM_THE_FRONT)
+def test_places_that_are_counted_from_the_front_alone(name: str) -> None:
+    model, x, index = FROM_THE_FRONT[name], random(5, 5, 5), torch.tensor([0, 4, 2])
+    indexing = hotdesk.compile(Call(model), (x, index))
+    close(indexing(x, index), model(x, index))
+    for bad in (-1, -5, 1 << 40) if name == "planes" else (-1, -5, 5):
+        bad_index = torch.tensor([0, bad, 1])
+        with pytest.raises((IndexError, RuntimeError)):
+            model(x, bad_index)
+        with pytest.raises(ExecutionError):
+            indexing(x, bad_index)
+
+
+def test_places_in_another_plane() -> None:
+    def unpooled(x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.max_unpool2d(x, index, 2)
+
+    x, index = random(1, 2, 2, 2), torch.tensor([0, 2, 8, 10]).reshape(1, 1, 2, 2).expand(1, 2, 2, 2)
+    unpooling = hotdesk.compile(Call(unpooled), (x, index))
+    close(unpooling(x, index), unpooled(x, index))
+    with pytest.raises(ExecutionError):
+        unpooling(x, index + 6)
+
+
+def _row(x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    return x[index.item()] + 1  # type: ignore[index]
+
+
+def _row_of_a_loop(x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    first = (torch.tensor(0), torch.zeros(3))
+    return while_loop(lambda k, _: k <= index, lambda k, row: (k + 1, row + x[k.item()]), first)[1]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("model", [_row, _row_of_a_loop])
+def test_a_row_at_a_place_that_only_a_run_knows(model: Callable[..., torch.Tensor]) -> None:
+    x = random(5, 3)
+    indexing = hotdesk.compile(Call(model), (x, torch.tensor(2)))
+    for index in (torch.tensor(0), torch.tensor(4), torch.tensor(-3)):
+        close(indexing(x, index), model(x, index))
+    for bad in (5, 1 << 40, -6) if model is _row else (5, 99):
+        with pytest.raises(ExecutionError):
+            indexing(x, torch.tensor(bad))
 
 
 def test_places_counted_from_the_end_of_a_size_that_varies() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._C._functorch import is_batchedtensor
 
 _torch: Any = torch
 
@@ -43,7 +44,16 @@ def _gaussian_nll_loss(
     return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
 
 
+def _one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """Of classes that there are: PyTorch does not ask while it traces, nor can a function under `vmap` be asked."""
+    if tensor.dtype != torch.int64 or is_batchedtensor(tensor) or (isinstance(num_classes, int) and num_classes <= 0):
+        return NotImplemented
+    _demand((tensor >= 0) & (tensor < num_classes), "a class is not below `num_classes`, or negative")
+    return (tensor.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
+
+
 ASSERTED: dict[Any, Callable[..., Any]] = {
     _torch._assert_async: _assert_async,
     torch.nn.functional.gaussian_nll_loss: _gaussian_nll_loss,
+    torch.nn.functional.one_hot: _one_hot,
 }

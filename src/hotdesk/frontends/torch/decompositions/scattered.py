@@ -5,6 +5,8 @@
 * the mean of integers is the floor of their sum by their number;
 * `scatter` with a reduction is the op of that reduction;
 * `index_copy` into inner dims says where each row goes, where PyTorch transposes the whole tensor twice;
+* `index_copy` and `index_add` count from the front alone, and `max_unpool` within a plane: an index that they do not take becomes
+  one behind the end, which each run checks, because the stores that they become take more;
 * writing one value where a mask is true is a selection;
 * stores in as many places as the values of tensors decide take the form that is compiled (`counted`);
 * `embedding_bag` gathers rows and adds them up by bag: padding and what no bag holds goes to one bag more, which is cut off.
@@ -15,17 +17,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import torch
 from torch import Tensor
+from torch._decomp import decomposition_table  # pyright: ignore[reportUnknownVariableType]
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from hotdesk.frontends.torch.decompositions.counted import MASKS, counted_index_put
 from hotdesk.frontends.torch.decompositions.widened import either
 
 aten: Any = torch.ops.aten
+_PYTORCH = cast("dict[Any, Callable[..., Any]]", decomposition_table)
 
 
 def _plain_dim(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -90,19 +95,45 @@ def _index_put(x: Tensor, indices: list[Tensor | None], values: Tensor, accumula
 
 
 def _index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
-    if x.dtype != torch.bool:
-        return NotImplemented
-    return aten.index_add(x.to(torch.int32), dim, index, source.to(torch.int32), alpha=int(alpha)) != 0
+    if x.dtype == torch.bool:
+        return aten.index_add(x.to(torch.int32), dim, index, source.to(torch.int32), alpha=int(alpha)) != 0
+    return _PYTORCH[aten.index_add.default](x, dim, _from_the_front(x, dim, index), source, alpha=alpha)
 
 
 def _index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Rows are put where the indices of all dims in front of them say, so that nothing is transposed for it."""
     dim = dim % x.dim() if x.dim() else 0
+    index = _from_the_front(x, dim, index)
     if dim == 0 or index.dim() != 1:
-        return NotImplemented
+        return _PYTORCH[aten.index_copy.default](x, dim, index, source)
     places = [*(torch.arange(size) for size in x.shape[:dim]), index.to(torch.int64)]
     spread = [place.reshape([-1 if i == number else 1 for i in range(dim + 1)]) for number, place in enumerate(places)]
     return aten.index_put(x, spread, source)
+
+
+def _index_fill(op: Any) -> Callable[..., Tensor]:
+    """PyTorch's decomposition, which is an `index_copy`, with indices from the end counted from the front."""
+
+    def fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+        return _PYTORCH[op](x, dim, torch.where(index < 0, index + (x.size(dim) if x.dim() else 1), index), value)
+
+    return fill
+
+
+def _from_the_front(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    return torch.where(index < 0, x.size(dim) if x.dim() else 1, index)
+
+
+def _max_unpool(op: Any, dims: int) -> Callable[..., Tensor]:
+    """PyTorch's decomposition, with indices behind all planes for those that are outside of their own."""
+
+    def unpool(x: Tensor, indices: Tensor, output_size: Sequence[Any], *windows: Any) -> Tensor:
+        size = math.prod(output_size)
+        outside = (indices < 0) | (indices >= size)
+        behind = math.prod(x.shape[:-dims]) * size
+        return _PYTORCH[op](x, torch.where(outside, behind, indices), output_size, *windows)
+
+    return unpool
 
 
 def _masked_put(x: Tensor, place: int, mask: Tensor, values: Tensor, accumulate: bool) -> Tensor:
@@ -141,13 +172,14 @@ def _embedding_bag(
     rows = aten.index_select(weight, 0, indices)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
-    size = torch.zeros([bags + 1], dtype=torch.int64).index_add(0, put, torch.ones([count], dtype=torch.int64))[:bags]
+    size = torch.zeros([bags + 1], dtype=torch.int64)
+    size = aten.index_put(size, [put], torch.ones([count], dtype=torch.int64), True)[:bags]
     result = torch.zeros([bags + 1, weight.size(1)], dtype=rows.dtype)
     if mode == 2:
         spread = put.unsqueeze(1).expand(rows.shape)
         result = aten.scatter_reduce(result, 0, spread, rows, "amax", include_self=False)[:bags]
     else:
-        result = aten.index_add(result, 0, put, rows)[:bags]
+        result = aten.index_put(result, [put], rows, True)[:bags]
     if mode == 1:
         result = result / torch.where(size < 1, 1, size).unsqueeze(1).to(result.dtype)
     return result, bag.to(indices.dtype), size.to(indices.dtype), offsets.clone()
@@ -176,8 +208,11 @@ SCATTERED: dict[Any, Callable[..., Any]] = {
     aten.scatter_reduce.two: either(_plain_dim(aten.scatter_reduce), _scatter_reduce),
     aten.index_add.default: _index_add,
     aten.index_copy.default: _index_copy,
+    **{op: _index_fill(op) for op in (aten.index_fill.int_Scalar, aten.index_fill.int_Tensor)},
     aten.index_put.default: _index_put,
     aten._unsafe_index_put.default: _index_put,
+    aten.max_unpool2d.default: _max_unpool(aten.max_unpool2d.default, 2),
+    aten.max_unpool3d.default: _max_unpool(aten.max_unpool3d.default, 3),
     aten._embedding_bag.default: _embedding_bag,
     aten._embedding_bag_forward_only.default: _embedding_bag,
     aten.embedding_bag.padding_idx: _embedding_bag_padded,

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 import torch
-from torch.nn.functional import gaussian_nll_loss
+from torch.nn.functional import gaussian_nll_loss, one_hot
 
 import hotdesk
 from hotdesk.errors import ExecutionError
@@ -55,3 +55,23 @@ def test_an_assertion_of_the_users() -> None:
     torch.testing.assert_close(program(x), x.sqrt())
     with pytest.raises(ExecutionError):
         program(-x)
+
+
+def test_a_class_that_there_is_not() -> None:
+    def encoded(x: torch.Tensor) -> torch.Tensor:
+        return one_hot(x, 5)
+
+    program = hotdesk.compile(encoded, (torch.tensor([[0, 4]]),))
+    x = torch.tensor([[3, 0]])
+    torch.testing.assert_close(program(x), encoded(x))
+    for bad in (5, -1, 1 << 40):
+        with pytest.raises(ExecutionError):
+            program(torch.tensor([[1, bad]]))
+
+
+def test_classes_of_a_function_under_vmap() -> None:
+    def encoded(x: torch.Tensor) -> torch.Tensor:
+        return torch.vmap(lambda each: one_hot(each, 5))(x)
+
+    x = torch.tensor([3, 0])
+    torch.testing.assert_close(hotdesk.compile(encoded, (x,))(x), one_hot(x, 5))
