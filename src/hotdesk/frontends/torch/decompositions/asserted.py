@@ -48,7 +48,7 @@ def _one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Of classes that there are: PyTorch does not ask while it traces, nor can a function under `vmap` be asked."""
     if tensor.dtype != torch.int64 or is_batchedtensor(tensor) or (isinstance(num_classes, int) and num_classes <= 0):
         return NotImplemented
-    _demand((tensor >= 0) & (tensor < num_classes), "a class is not below `num_classes`, or negative")
+    demand((tensor >= 0) & (tensor < num_classes), "a class is not below `num_classes`, or negative")
     return (tensor.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
 
 
