@@ -29,6 +29,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from hotdesk.frontends.torch.dynamo import GraphCalling, PassedOn, capture_graph, tracing
     from hotdesk.frontends.torch.lines import node_line
     from hotdesk.frontends.torch.refusals import refusal
+    from hotdesk.frontends.torch.subgraph_literals import make_literals_outside
     from hotdesk.passes.collecting import collection_made_rare
     from hotdesk.pipeline import Log
     from hotdesk.runtime.code.products import PRODUCTS, compile_ahead
@@ -120,6 +121,7 @@ def _compiled(module: torch.fx.GraphModule, example_inputs: Sequence[Any], setti
     has_gradients = torch.is_grad_enabled() and any(
         isinstance(each, torch.Tensor) and each.requires_grad for each in example_inputs
     )
+    make_literals_outside(module)
     with tracing(has_gradients=has_gradients) as decompositions:
         return aot_autograd(
             fw_compiler=forward,

@@ -22,7 +22,7 @@ from torch.export.graph_signature import ExportGraphSignature, InputKind, InputS
 
 from hotdesk.frontends.torch.control_flow import all_graphs, is_control_flow, subgraphs
 
-_LIKE = ("val", "tensor_meta", "stack_trace", "nn_module_stack")
+_LIKE = ("val", "example_value", "tensor_meta", "stack_trace", "nn_module_stack")
 
 
 def lifted(program: ExportedProgram) -> ExportedProgram:
@@ -35,9 +35,9 @@ def lifted(program: ExportedProgram) -> ExportedProgram:
     specs, constants = list(program.graph_signature.input_specs), dict(program.constants)
     users = (number for number, spec in enumerate(specs) if spec.kind == InputKind.USER_INPUT)
     place = next(users, len(specs))
-    before = [*module.graph.find_nodes(op="placeholder"), _first_op(module.graph)][place]
+    before = [*module.graph.find_nodes(op="placeholder"), first_op(module.graph)][place]
     for node in _held(module.graph):
-        argument = _argument(before, node)
+        argument = argument_like(before, node)
         name = argument.name
         while name in {each.partition(".")[0] for each in (*constants, *program.state_dict)}:  # names in the model
             name += "_"
@@ -57,7 +57,7 @@ def _lift(owner: torch.fx.GraphModule) -> None:
             _lift(subgraph)
         for subgraph in inner:
             for held in _held(subgraph.graph):
-                arguments = [_argument(_first_op(each.graph), held) for each in inner]
+                arguments = [argument_like(first_op(each.graph), held) for each in inner]
                 name, like = _free_name(owner), arguments[inner.index(subgraph)]
                 owner.register_buffer(name, _take(held, like))
                 with owner.graph.inserting_before(node):
@@ -69,7 +69,7 @@ def _lift(owner: torch.fx.GraphModule) -> None:
             subgraph.recompile()
 
 
-def _argument(before: torch.fx.Node, like: torch.fx.Node) -> torch.fx.Node:
+def argument_like(before: torch.fx.Node, like: torch.fx.Node) -> torch.fx.Node:
     """One more argument of a graph, in front of a node, with a name that no other has."""
     with before.graph.inserting_before(before):
         argument = before.graph.placeholder("held")
@@ -78,7 +78,8 @@ def _argument(before: torch.fx.Node, like: torch.fx.Node) -> torch.fx.Node:
     return argument
 
 
-def _first_op(graph: torch.fx.Graph) -> torch.fx.Node:
+def first_op(graph: torch.fx.Graph) -> torch.fx.Node:
+    """The first node that is no argument."""
     return next(node for node in graph.nodes if node.op != "placeholder")
 
 

@@ -44,7 +44,7 @@ def _gaussian_nll_loss(
     return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
 
 
-def _one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+def _one_hot(tensor: Tensor, num_classes: Any = -1) -> Tensor:
     """Of classes that there are: PyTorch does not ask while it traces, nor can a function under `vmap` be asked."""
     if tensor.dtype != torch.int64 or is_batchedtensor(tensor) or (isinstance(num_classes, int) and num_classes <= 0):
         return NotImplemented
