@@ -207,3 +207,10 @@ class KernelBuilder(Values):
         if isinstance(value, int):
             return self.constant(str(value), "i64")
         return self.value(f"arith.index_cast {value} : index to i64")
+
+    def plain(self, value: Index) -> Index:
+        """An index that LLVM takes as it is, and not apart: a place that many loads are near to takes its loop strength reduction
+        long to write as steps of several loops."""
+        if isinstance(value, int):
+            return value
+        return self.value(f"arith.index_cast {self.value(f'llvm.freeze {self.integer(value)} : i64')} : i64 to index")

@@ -61,13 +61,23 @@ class Evaluator:
 
     def __init__(self, sizes: Sequence[Size]) -> None:
         self.names = sorted({name for size in sizes for name in symbols_of(size)})
-        symbols = [sympy.Symbol(name) for name in self.names]
-        self._function: Callable[..., list[int]] = _algebra.lambdify(
-            symbols, [divided(size) for size in sizes], modules="math", cse=True
-        )
+        whole = [integer(size) for size in sizes]
+        self._known = [size if isinstance(size, int) else 0 for size in whole]
+        open_sizes = [(place, size) for place, size in enumerate(whole) if not isinstance(size, int)]
+        self._places = [place for place, _ in open_sizes]
+        self._function: Callable[..., list[int]] | None = None
+        if open_sizes:
+            symbols = [sympy.Symbol(name) for name in self.names]
+            expressions = [divided(size) for _, size in open_sizes]
+            self._function = _algebra.lambdify(symbols, expressions, modules="math", cse=True)
 
     def at(self, symbols: Mapping[str, int]) -> list[int]:
-        return [int(value) for value in self._function(*(symbols[name] for name in self.names))]
+        found = self._known.copy()
+        if self._function is not None:
+            values = self._function(*(symbols[name] for name in self.names))
+            for place, value in zip(self._places, values, strict=True):
+                found[place] = int(value)
+        return found
 
 
 def divided(size: Any) -> Any:

@@ -50,6 +50,7 @@ from torch.fx import Graph, Node
 from torch.utils import _pytree as pytree
 
 from hotdesk.frontends.torch.functionalized import is_mutable
+from hotdesk.frontends.torch.recording import record
 
 Table: TypeAlias = "Mapping[Any, Callable[..., Any]]"
 _aten: Any = torch.ops.aten
@@ -275,20 +276,25 @@ class _Body:
 
 
 def _bodies(program: ExportedProgram, calls: _Calls, table: Table) -> dict[Hashable, _Body] | None:
-    """What each distinct call is decomposed to, all of them in one program, by PyTorch. None against condition 4."""
-    graph, results = Graph(), list[tuple[Node | None, ...]]()
+    """What each distinct call is decomposed to: recorded where that may be, or by PyTorch, all others in one program. None
+    against condition 4."""
     mode = next((v.fake_mode for v in _values(program) if isinstance(v, FakeTensor)), None)
     if mode is None:
         return None
     if not all(isinstance(e.meta["val"], torch.Tensor) for node in calls.first.values() for e in node.all_input_nodes):
         return None
+    bodies = {key: body for key, call in calls.first.items() if (body := _recorded(call, table, mode)) is not None}
+    traced = {key: call for key, call in calls.first.items() if key not in bodies}
+    if not traced:
+        return bodies
+    graph, results = Graph(), list[tuple[Node | None, ...]]()
     placeholders: dict[tuple[int, int], Node] = {}
-    for number, node in enumerate(calls.first.values()):
+    for number, node in enumerate(traced.values()):
         for place, each in enumerate(node.all_input_nodes):
             made = graph.placeholder(f"argument_{number}_{place}")
             made.meta["val"] = _like(each.meta["val"], mode)
             placeholders[number, place] = made
-    for number, node in enumerate(calls.first.values()):
+    for number, node in enumerate(traced.values()):
         arguments = {each: placeholders[number, place] for place, each in enumerate(node.all_input_nodes)}
         copy = graph.node_copy(node, arguments.__getitem__)
         copy.target, copy.meta = _functional(node.target), dict(node.meta)
@@ -309,7 +315,17 @@ def _bodies(program: ExportedProgram, calls: _Calls, table: Table) -> dict[Hasha
         return None
     if any(spec.kind != InputKind.USER_INPUT for spec in taken.graph_signature.input_specs):
         return None
-    return _taken_apart(taken, calls, results)
+    apart = _taken_apart(taken, traced, results)
+    return None if apart is None else bodies | apart
+
+
+def _recorded(call: Node, table: Table, mode: FakeTensorMode) -> _Body | None:
+    """What one call is decomposed to, as `record` has it."""
+    found = record(call, table, mode)
+    if found is None:
+        return None
+    arguments, made = found
+    return _body(tuple(arguments), (made,), (), {node: number for number, node in enumerate(made.graph.nodes)})
 
 
 def _values(program: ExportedProgram) -> list[Any]:
@@ -349,7 +365,7 @@ def _program(graph: Graph, like: ExportedProgram) -> ExportedProgram:
 
 
 def _taken_apart(
-    taken: ExportedProgram, calls: _Calls, results: list[tuple[Node | None, ...]]
+    taken: ExportedProgram, calls: Mapping[Hashable, Node], results: list[tuple[Node | None, ...]]
 ) -> dict[Hashable, _Body] | None:
     """The parts of a decomposed program, one for each call."""
     graph = taken.graph
@@ -359,24 +375,37 @@ def _taken_apart(
     contents = {spec.target: node for spec, node in specs if spec.kind == OutputKind.USER_INPUT_MUTATION}
     placeholders, returned = iter(inputs), iter(node for spec, node in specs if spec.kind == OutputKind.USER_OUTPUT)
     order = {node: number for number, node in enumerate(graph.nodes)}
-    arguments = [tuple(next(placeholders) for _ in node.all_input_nodes) for node in calls.first.values()]
+    arguments = [tuple(next(placeholders) for _ in call.all_input_nodes) for call in calls.values()]
     bodies: dict[Hashable, _Body] = {}
-    for key, own, row in zip(calls.first, arguments, results, strict=True):
+    for key, own, row in zip(calls, arguments, results, strict=True):
         made = tuple(None if each is None else next(returned) for each in row)
         if any(n is not None and o is not None and _type(n) != _type(o) for n, o in zip(made, row, strict=True)):
             return None
         changes = tuple((place, contents[each.name]) for place, each in enumerate(own) if each.name in contents)
-        nodes, waiting = set[Node](), [*(each for each in made if each is not None), *(node for _, node in changes)]
-        while waiting:
-            node = waiting.pop()
-            if node in nodes or node in own:
-                continue
-            if node.op != "call_function" or node.target in _BY_STRIDES:
-                return None
-            nodes.add(node)
-            waiting.extend(node.all_input_nodes)
-        bodies[key] = _Body(own, tuple(sorted(nodes, key=order.__getitem__)), made, changes)
+        body = _body(own, made, changes, order)
+        if body is None:
+            return None
+        bodies[key] = body
     return bodies
+
+
+def _body(
+    own: tuple[Node, ...],
+    made: tuple[Node | None, ...],
+    changes: tuple[tuple[int, Node], ...],
+    order: Mapping[Node, int],
+) -> _Body | None:
+    """The nodes, in this order, that results and changes need of what a call takes; None against condition 3 or 4."""
+    nodes, waiting = set[Node](), [*(each for each in made if each is not None), *(node for _, node in changes)]
+    while waiting:
+        node = waiting.pop()
+        if node in nodes or node in own:
+            continue
+        if node.op != "call_function" or node.target in _BY_STRIDES:
+            return None
+        nodes.add(node)
+        waiting.extend(node.all_input_nodes)
+    return _Body(own, tuple(sorted(nodes, key=order.__getitem__)), made, changes)
 
 
 def _type(node: Node) -> Hashable:

@@ -28,7 +28,7 @@ _LANES = 8  # outputs are computed in a multiple of so many
 _LARGEST_RING = 16 * 1024  # elements
 _MOST_TAPS = 64
 _REGISTERS = 16  # weights kept at a time
-_GRAIN = 1 << 17  # multiplications that are worth a thread: ten microseconds or more
+_GRAIN = 1 << 17  # multiplications, of whole vectors, that are worth a thread: ten microseconds or more
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,10 @@ def depthwise(spec: ConvolutionSpec, ring: Ring, machine: Machine) -> KernelText
     def outer(k: KernelBuilder) -> tuple[Sequence[Index], Index]:
         p = ConvolutionOperands.of(k, spec)
         lengths = [p.batch, p.groups, p.filters]
-        work: Index = len(_taps(*p.slides))
-        for each in (*lengths, *(slide.output for slide in p.slides)):
+        *rows, columns = (slide.output for slide in p.slides)
+        lanes = k.lanes if isinstance(k, VectorBuilder) else 1
+        work = k.mul(len(_taps(*p.slides)), k.mul(k.ceildiv(columns, lanes), lanes))
+        for each in (*lengths, *rows):
             work = k.mul(work, each)
         return lengths, k.floordiv(work, _GRAIN)
 

@@ -3,10 +3,10 @@
     for each strip of as many columns as a vector has lanes, for each row of outputs
         sum = Σ over the window's rows inside the image, over its columns: x[row, columns under the tap] * w[tap]
 
-Columns left and right of the image are lanes that a mask leaves out: they count as zeros, and nothing is read for them; strips
-that read none such need no masks. With a stride of two, two vectors are read and every other element of them taken. The last
-strip ends where the row does, over columns that the one before it has computed: some processors take long to store some lanes of
-a vector. 16-bit floats become f32 as they are read.
+Columns left and right of the image are lanes that a mask leaves out: they count as zeros, and nothing is read for them. With a
+stride of two, two vectors are read and every other element of them taken. The last strip ends where the row does, over columns
+that the one before it has computed: some processors take long to store some lanes of a vector. 16-bit floats become f32 as they
+are read.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def write_plane(
     halves = isinstance(columns.output, int) and f.lanes // 2 <= columns.output < f.lanes
     halves = halves and f.machine.slow_masked_stores
 
-    def strip(first: Index, *, inside: bool) -> None:
-        """The outputs from a column on; those that read `inside` the image read whole vectors of it."""
-        runs = _runs(f, columns, first, sorted({column for _, column in taps}), inside=inside)
+    def strip(first: Index) -> None:
+        """The outputs from a column on."""
+        runs = _runs(f, columns, first, sorted({column for _, column in taps}))
         written = "" if last >= 0 else f.first_lanes(f.sub(columns.output, first))
 
         def outputs(row: Index, count: int) -> None:
@@ -63,16 +63,13 @@ def write_plane(
             totals = [f.load_masked(p.y, at, written) if p.accumulate else f.zeros() for at in places]
             for below, readers in _readers(rows, sorted({each for each, _ in taps}), count).items():
                 line = f.add(f.mul(row, rows.stride), below - rows.pad_low)
-                start = f.add(here.x, f.mul(line, rows.input_stride))
+                start = f.plain(f.add(here.x, f.mul(line, rows.input_stride)))
 
                 def products(readers: _Readers = readers, start: Index = start) -> list[str]:
                     sums = [totals[output] for output, _ in readers]
                     for run in runs:
                         places = [(f.add(start, each), mask) for each, mask in run.vectors]
-                        vectors = [
-                            f.load_masked_wide(p.x, place, mask) if mask else f.load_wide(p.x, place)
-                            for place, mask in places
-                        ]
+                        vectors = [f.load_masked_wide(p.x, place, mask) for place, mask in places]
                         for column, parity in run.columns:
                             value = f.every_other(*vectors, start=parity) if len(vectors) > 1 else vectors[0]
                             of_rows = [weights[number, column] for _, number in readers]
@@ -99,26 +96,8 @@ def write_plane(
             with f.loop(whole, rows.output) as row:
                 outputs(row, 1)
 
-    reach = max(column for _, column in taps) * columns.dilation + columns.stride * f.lanes  # of a strip
     with f.loop(0, columns.output, f.lanes) as number:
-        first = number if last < 0 else f.minimum(number, last)
-        begin = f.sub(f.mul(first, columns.stride), columns.pad_low)
-        inside = f.both(f.at_least(begin, 0), f.at_least(columns.input, f.add(begin, reach)))
-        if last >= 0 and not _any_inside(columns, last, f.lanes, reach):
-            inside = False
-        f.branch(
-            inside,
-            lambda first=first: strip(first, inside=True),
-            lambda first=first: strip(first, inside=False),
-        )
-
-
-def _any_inside(columns: Slide, last: int, lanes: int, reach: int) -> bool:
-    """Whether a strip reads inside the image alone, as far as that is known."""
-    if not isinstance(columns.input, int):
-        return True
-    begins = [min(first, last) * columns.stride - columns.pad_low for first in range(0, last + lanes, lanes)]
-    return any(begin >= 0 and begin + reach <= columns.input for begin in begins)
+        strip(number if last < 0 else f.minimum(number, last))
 
 
 def _height(rows: Index, taps: int, machine: Machine) -> int:
@@ -139,7 +118,7 @@ def _readers(rows: Slide, window: Sequence[int], count: int) -> dict[int, _Reade
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Elements of a row of the image: for each vector where it begins, and the mask of the lanes that are inside, if not all are.
+    """Elements of a row of the image: for each vector where it begins, and the mask of the lanes that are inside.
 
     `columns` are those of the window that read them; with a stride of 2, from which of the first two elements on.
     """
@@ -148,8 +127,8 @@ class _Run:
     columns: tuple[tuple[int, int], ...]
 
 
-def _runs(f: VectorBuilder, columns: Slide, first: Index, window: Sequence[int], *, inside: bool) -> list[_Run]:
-    """What the strip of outputs from `first` on reads of a row, for the columns of a window, all `inside` the image or not."""
+def _runs(f: VectorBuilder, columns: Slide, first: Index, window: Sequence[int]) -> list[_Run]:
+    """What the strip of outputs from `first` on reads of a row, for the columns of a window."""
     found: dict[int, list[tuple[int, int]]] = {}
     for column in window:
         parity = column * columns.dilation % columns.stride
@@ -158,7 +137,7 @@ def _runs(f: VectorBuilder, columns: Slide, first: Index, window: Sequence[int],
     for offset, reading in found.items():
         begin = f.add(f.mul(first, columns.stride), offset - columns.pad_low)
         starts = [f.add(begin, number * f.lanes) for number in range(columns.stride)]
-        masks = ["" if inside else f.lanes_between(f.sub(0, each), f.sub(columns.input, each)) for each in starts]
+        masks = [f.lanes_between(f.sub(0, each), f.sub(columns.input, each)) for each in starts]
         vectors = list(zip(starts, masks, strict=True))
         runs.append(_Run(tuple(vectors), tuple(reading)))
     return runs
