@@ -26,6 +26,7 @@ from hotdesk.kernels.vectors import VectorBuilder
 
 _PANELS = 4  # packed at a time: neighbouring pixels lie in the same lines of the cache
 _LEAST_DEEP = 64  # channels and taps for which dot products are worth it
+_FILTERS = 64  # whose weights of a block are still near when a last pixel is computed
 _PADDING = 16  # elements between rows of converted weights, which else might share a set of the nearest cache
 
 CONVOLUTION_ARGUMENTS = (
@@ -181,15 +182,35 @@ class _ConvolutionLoops:
                 pixels = f.minimum(self.at_once, f.sub(a["stop"], pixel))
                 self._pack(window, pixel, pixels)
                 y_block = f.add(y_at, f.mul(filter_, a["y_c"]), f.mul(pixel, a["y_w"]))
-                with f.loop(0, pixels, self.wide) as done:
-                    first = f.mul(done, deep)  # a panel has as many elements for each of its pixels
-                    y_panel = f.add(y_block, f.mul(done, a["y_w"]))
-                    width = f.minimum(self.wide, f.sub(pixels, done))
-                    f.branch(
-                        f.both(f.equal(width, 1), f.at_least(deep, _LEAST_DEEP)),
-                        lambda: self._dots((deep, first), filters, w_block, y_panel, adds),
-                        lambda: self._sweep((deep, first), filters, w_block, y_panel, width, adds),
-                    )
+                f.branch(
+                    f.both(f.equal(pixels, 1), f.at_least(deep, _LEAST_DEEP)),
+                    lambda: self._one_pixel(deep, filters, w_block, y_block, adds),
+                    lambda: self._panels(deep, filters, w_block, y_block, pixels, adds),
+                )
+
+    def _panels(self, deep: Index, filters: Index, w_at: Index, y_at: Index, pixels: Index, adds: str) -> None:
+        """The panels of some pixels for a block of filters; a pixel that is left over goes with the last whole panel, for some
+        filters at a time: their weights are near then."""
+        f, y_w = self.f, self.a["y_w"]
+        whole = f.sub(pixels, f.mod(pixels, self.wide))
+        alone = f.both(f.equal(f.sub(pixels, whole), 1), f.both(f.at_least(whole, 1), f.at_least(deep, _LEAST_DEEP)))
+        f.branch(alone, lambda: self._take_pixel(deep, f.mul(whole, deep)))
+        with f.loop(0, f.select(alone, whole, pixels), self.wide) as done:
+            first = f.mul(done, deep)  # a panel has as many elements for each of its pixels
+            width = f.minimum(self.wide, f.sub(pixels, done))
+            last = f.both(alone, f.equal(f.add(done, self.wide), whole))
+            at_once = f.select(last, _FILTERS, filters)
+            with f.steps(0, filters, at_once) as filter_:
+                some = f.minimum(at_once, f.sub(filters, filter_))
+                w_here = f.add(w_at, f.mul(filter_, self.weight_step))
+                y_here = f.add(y_at, f.mul(filter_, self.a["y_c"]))
+                self._sweep((deep, first), some, w_here, f.add(y_here, f.mul(done, y_w)), width, adds)
+                f.branch(
+                    last,
+                    lambda w_here=w_here, y_here=y_here, some=some: self._dots(
+                        deep, some, w_here, f.add(y_here, f.mul(whole, y_w)), adds
+                    ),
+                )
 
     def _converted(self, filters: Index, deep: Index, w_at: Index) -> Index:
         """Where a block of weights is that is read: where it lies, or converted."""
@@ -208,11 +229,20 @@ class _ConvolutionLoops:
         types = {"x": f"memref<{self.image}>", "panel": f"memref<{self.element}>"}
         self.f.call_local(unfold_name(self.image), [(here[n], types.get(n, "index")) for n in UNFOLD_ARGUMENTS])
 
-    def _dots(self, depth: tuple[Index, Index], filters: Index, w_at: Index, y_at: Index, adds: str) -> None:
-        """A panel of one pixel, given how deep it is and where it begins, for some filters."""
-        f, (deep, first) = self.f, depth
+    def _one_pixel(self, deep: Index, filters: Index, w_at: Index, y_at: Index, adds: str) -> None:
+        """The panel of a pixel that is the only one."""
+        self._take_pixel(deep, 0)
+        self._dots(deep, filters, w_at, y_at, adds)
+
+    def _take_pixel(self, deep: Index, first: Index) -> None:
+        """Puts together what is summed for the pixel of the panel that begins at `first`."""
+        f = self.f
         with f.loop(0, deep) as tap:
             f.store(f.load(self.panel, f.add(first, f.mul(tap, self.wide))), self.pixel, tap)
+
+    def _dots(self, deep: Index, filters: Index, w_at: Index, y_at: Index, adds: str) -> None:
+        """The pixel that has been taken, for some filters."""
+        f = self.f
         values: list[Index | str] = [1, filters, deep, self.pixel.pointer, 0, deep]
         values += [self.weights.pointer, w_at, self.weight_step]
         values += [self.pointers["y"].pointer, y_at, 0, self.a["y_c"], adds]

@@ -6,8 +6,10 @@ rows    rows of b and of the result lie together, a has one row: some rows of b 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.text import Index
+from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 
 MOST_ROWS = 4
@@ -96,24 +98,34 @@ def dots_function(machine: Machine, element: str, rows: int, result: str = "") -
     sums = f.scratch(rows * columns)
     a_rows = [f.add(a_at, f.mul(f.minimum(i, f.sub(m, 1)), a_row)) for i in range(rows)]
     whole = f.sub(k, f.mod(k, f.lanes * unrolled))
+    masks = [f.first_lanes(f.sub(k, f.add(whole, u * f.lanes))) for u in range(unrolled if machine.masks else 0)]
+    summed = k if machine.masks else whole  # elements of k that are summed as vectors
     # Columns computed together lie far apart: the next ones follow each of them in memory, where processors ask for them in time.
     apart = f.maximum(1, f.ceildiv(n, columns))
     with f.loop(0, f.minimum(apart, n)) as j:
         last = f.sub(n, 1)
         b_columns = [f.add(b_at, f.mul(f.minimum(f.add(j, f.mul(i, apart)), last), b_column)) for i in range(columns)]
 
-        def step(p: Index, totals: list[str]) -> list[str]:
+        def step(p: Index, totals: list[str], masks: Sequence[str] = ()) -> list[str]:
+            """Adds the products of some vectors from p on; of the lanes that `masks` name, if any are given."""
+
+            def read(operand: Operand, start: Index, u: int) -> str:
+                place = f.add(start, p, u * f.lanes)
+                return f.load_masked_wide(operand, place, masks[u]) if masks else f.load_wide(operand, place)
+
             result: list[str] = []
             for u in range(unrolled):
-                right = [f.load_wide(b, f.add(start, p, u * f.lanes)) for start in b_columns]
+                right = [read(b, start, u) for start in b_columns]
                 for i, start in enumerate(a_rows):
-                    left = f.load_wide(a, f.add(start, p, u * f.lanes))
+                    left = read(a, start, u)
                     before = totals[(u * rows + i) * columns :]
                     result += [f.multiply_add(left, right[q], before[q]) for q in range(columns)]
             return result
 
         count = rows * columns
         totals = f.carry(0, whole, f.lanes * unrolled, [f.zeros()] * count * unrolled, step)
+        if machine.masks:
+            totals = step(whole, totals, masks)
         for u in range(1, unrolled):
             totals[:count] = [f.add_vectors(totals[i], totals[u * count + i]) for i in range(count)]
         for i in range(count):
@@ -130,7 +142,7 @@ def dots_function(machine: Machine, element: str, rows: int, result: str = "") -
                 )
 
             start = f.load(sums, f.add(f.mul(i, columns), q))
-            total = f.reduce(whole, k, 1, start, total_type, rest)
+            total = f.reduce(summed, k, 1, start, total_type, rest)
             place = f.add(c_at, f.mul(i, c_row), f.mul(column, c_column))
             f.store_or_add(total, c, place, add)
     return f.function(dots_name(element, rows, result))

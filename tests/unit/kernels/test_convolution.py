@@ -208,6 +208,7 @@ CASES = {
     "several depths": Case(channels=150, filters=20),
     "several blocks of filters": Case(channels=60, filters=300),
     "a pixel left over from whole panels": Case(channels=100, filters=37, groups=2, image=(7, 7)),
+    "a pixel left over, of many filters": Case(channels=30, filters=150, image=(7, 7)),
     "a pixel alone, of many channels": Case(channels=90, filters=21, groups=2, image=(1, 1)),
     "no images": Case(batch=0),
     "no filters": Case(filters=0),
