@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -19,6 +20,7 @@ Make = Callable[[Iterable[nn.Parameter]], Optimizer]
 
 OPTIMIZERS: dict[str, Make] = {
     "sgd": lambda p: SGD(p, lr=0.1),
+    "decay": lambda p: SGD(p, lr=0.1, weight_decay=1e-2),
     "momentum": lambda p: SGD(p, lr=0.1, momentum=0.9, nesterov=True, weight_decay=1e-3),
     "adam": lambda p: Adam(p, lr=1e-3, weight_decay=1e-2),
     "adamw-fused": lambda p: AdamW(p, lr=1e-3, fused=True),
@@ -615,3 +617,34 @@ def test_gradients_are_named_by_the_line_of_what_they_are_gradients_of() -> None
     assert len(made) >= 3  # the gradients of both uses of the weight add up in its momentum
     line = Line.forward.__code__.co_firstlineno + 1
     assert {each.location for each in made} == {f"{__file__}:{line}"}
+
+
+def deep() -> nn.Module:
+    return nn.Sequential(nn.Linear(16, 64), nn.GELU(), nn.Linear(64, 64), nn.GELU(), nn.Linear(64, 4))
+
+
+def test_gradients_of_modules_and_updates_are_named() -> None:
+    """The module's line stands for its gradients; the optimizer's step and the name of the parameter for an update."""
+    example = (torch.randn(32, 16), torch.randn(32, 4))
+    model = deep()
+    step = hotdesk.compile_step(model, nn.MSELoss(), AdamW(model.parameters(), lr=1e-3), example)
+    rates = [torch.tensor(0.1, dtype=torch.float64)]
+    made = {each.location.rpartition(":")[0] for each in step.program.buffers(rates, *example)}
+    assert {Path(file).name for file in made} <= {"linear.py", "activation.py", "loss.py", "adam.py", "adamw.py"}
+    updated = {
+        source.module for each in step.program.decisions() for source in each.because if "adam" in source.location
+    }
+    assert updated >= {"0.weight", "2.weight", "4.weight", "2.bias"}
+
+
+@pytest.mark.parametrize("name", ["sgd", "decay"])
+def test_a_gradient_is_taken_up_by_the_weights(name: str) -> None:
+    """As by a momentum: the product is scaled before, so that it adds up where the weights are."""
+    example = (torch.randn(32, 16), torch.randn(32, 4))
+    pair = Pair(deep(), OPTIMIZERS[name], nn.MSELoss(), example)
+    for _ in range(3):
+        found, expected = pair.both(*example)
+        assert found == pytest.approx(expected, rel=1e-5)
+    pair.assert_same()
+    momentum = Pair(deep(), lambda p: SGD(p, lr=0.1, momentum=0.9), nn.MSELoss(), example)
+    assert pair.step.peak <= momentum.step.peak < 2 * 64 * 64 * 4 + 4096

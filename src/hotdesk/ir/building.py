@@ -130,11 +130,15 @@ def elementwise_copy(source: ir.Value, destination: ir.Value, before: ir.Operati
 def structured(
     inputs: Sequence[ir.Value], inits: Sequence[ir.Value], before: ir.Operation
 ) -> tuple[ir.Operation, ir.Operation]:
-    """A `linalg.generic` with identity maps and parallel loops only, and its yield, which passes on what the inits hold."""
+    """A `linalg.generic` with parallel loops only, and its yield, which passes on what the inits hold.
+
+    Each operand is read or written at the place of the loops; one without dims is the same at all places.
+    """
     operands, rank = [*inputs, *inits], len(shape_of(inits[0].type))
-    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
+    identity, none = ir.AffineMap.get_identity(rank), ir.AffineMap.get(rank, 0, [])
+    maps = [identity if shape_of(value.type) else none for value in operands]
     attributes: dict[str, ir.Attribute] = {
-        "indexing_maps": ir.ArrayAttr.get([identity] * len(operands)),
+        "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(each) for each in maps]),
         "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank),
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), len(inits)]),
     }

@@ -73,7 +73,7 @@ def additions(total: ir.Operation) -> list[ir.Operation]:
     *body, end = (op.operation for op in total.regions[0].blocks[0].operations)
     wanted, found = set(end.operands), list[ir.Operation]()
     for op in reversed(body):
-        if op.name in _ADDITIONS and op.results[0] in wanted and _is_used_once(op.results[0]):
+        if op.name in _ADDITIONS and op.results[0] in wanted and is_used_once(op.results[0]):
             found.append(op)
             wanted.update(op.operands)
     return found[::-1]
@@ -81,10 +81,10 @@ def additions(total: ir.Operation) -> list[ir.Operation]:
 
 def _accumulation(line: StraightLine, number: int) -> Accumulation | None:
     total = read_generic(line.ops[number])
-    if total is None or not _is_elementwise(total):
+    if total is None or not is_elementwise_sum(total):
         return None
     terms = _terms(total.op)
-    places = {i: line.makers[total.op.operands[i]] for i in _elements(total, terms) if _is_accumulator(line, total, i)}
+    places = {i: line.makers[total.op.operands[i]] for i in _elements(total, terms) if is_accumulator(line, total, i)}
     rest = _made_at(line, total, leaving_out=places)
     accumulators = tuple(sorted((i for i in places if places[i] > rest), key=places.__getitem__))
     if not accumulators or line.is_fenced(places[accumulators[0]], number):
@@ -94,8 +94,8 @@ def _accumulation(line: StraightLine, number: int) -> Accumulation | None:
     return Accumulation(total.op, accumulators, base, less * line.bytes(total.op.results[0])) if less else None
 
 
-def _is_elementwise(total: Generic) -> bool:
-    """Rule 1."""
+def is_elementwise_sum(total: Generic) -> bool:
+    """Whether an operation is a sum by rule 1."""
     (output,) = total.outputs
     parallel = all(total.parallel) and total.is_permutation(output) and not total.reads(output)
     return parallel and element_of(total.op.results[0].type) not in _LEFT_ALONE and is_pure(total.op)
@@ -116,16 +116,16 @@ def _elements(total: Generic, terms: list[ir.Value]) -> list[int]:
     return [
         i
         for i in range(total.inputs)
-        if arguments[i] in terms and _is_used_once(arguments[i]) and total.maps[i] == total.maps[output]
+        if arguments[i] in terms and is_used_once(arguments[i]) and total.maps[i] == total.maps[output]
         and total.op.operands[i].type == total.op.results[0].type
     ]  # fmt: skip
 
 
-def _is_accumulator(line: StraightLine, total: Generic, operand: int) -> bool:
-    """Rule 3."""
+def is_accumulator(line: StraightLine, total: Generic, operand: int) -> bool:
+    """Whether an operand of a sum is an accumulator (rule 3)."""
     value = total.op.operands[operand]
     maker = line.makers.get(value)
-    if maker is None or not _is_used_once(value):
+    if maker is None or not is_used_once(value):
         return False
     op = line.ops[maker]
     if op.name in _PRODUCTS:
@@ -171,5 +171,6 @@ def _has_room(line: StraightLine, total: Generic, number: int, accumulators: tup
     return any(all(read.reader <= number for read in line.reads(value)) for value in whole)
 
 
-def _is_used_once(value: ir.Value) -> bool:
+def is_used_once(value: ir.Value) -> bool:
+    """Whether one operand of one operation reads a value."""
     return len(list(value.uses)) == 1

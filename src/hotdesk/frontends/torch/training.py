@@ -13,9 +13,11 @@ from __future__ import annotations
 import copy
 import inspect
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 from unittest import mock
 
@@ -37,11 +39,14 @@ from hotdesk.frontends.torch.attention_gradient import BlockedAttention
 from hotdesk.frontends.torch.cross_entropy import fuse_cross_entropy
 from hotdesk.frontends.torch.decompositions.cross_map import cross_maps_composed
 from hotdesk.frontends.torch.examples import told_apart
+from hotdesk.frontends.torch.lines import is_users
 from hotdesk.frontends.torch.refusals import refusal, require_that_it_takes
 
 aten: Any = torch.ops.aten
 
 Loss = Callable[[Any, Any], Tensor]
+_MODULES = str(Path(nn.modules.__file__).parent)
+"""Where PyTorch's own modules are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +168,9 @@ def trace_step(
         graph = _traced(step, *held, list(rates), example)
     fuse_cross_entropy(graph.graph)
     graph.graph.set_codegen(CodeGen())  # takes its arguments one by one
+    names = {id(parameter): name for name, parameter in parameters.items()}
+    told = [*parameters, *("" for _ in buffers), *(names[id(moment.parameter)] for moment in moments)]
+    _name_updates(graph.graph, told, optimizer)
     update_early(graph.graph, len(pytree.tree_leaves(held)))
     graph.recompile()
     return StepTrace(Step(model, moments, graph), moments, fixed)
@@ -177,7 +185,20 @@ def _name_lines_of_gradients(total: Tensor) -> None:
         new = {each for each, _ in node.next_functions if each is not None} - seen
         seen |= new
         left += new
-        _name_lines_of_gradient(node, node.metadata.get("traceback_", []))
+        _name_lines_of_gradient(node, _within_model(node.metadata.get("traceback_", [])))
+
+
+def _within_model(stack: list[str]) -> list[str]:
+    """The frames of a stack that are the model's or the loss's: those behind ours that are the user's or a module's."""
+    ours = [place for place, frame in enumerate(stack) if f'File "{__file__}"' in frame]
+    behind = stack[ours[-1] + 1 :] if ours else stack
+    files = [re.match(r' *File "([^"]+)"', frame) for frame in behind]
+    kept = [
+        frame
+        for frame, file in zip(behind, files, strict=True)
+        if file is not None and (is_users(file[1]) or file[1].startswith(_MODULES))
+    ]
+    return kept or behind
 
 
 def _name_lines_of_gradient(node: Any, stack: list[str]) -> None:
@@ -189,6 +210,25 @@ def _name_lines_of_gradient(node: Any, stack: list[str]) -> None:
 
     node.register_prehook(before)
     node.register_hook(behind)
+
+
+def _name_updates(graph: Graph, names: Sequence[str], optimizer: Optimizer) -> None:
+    """Gives what updates a parameter the line of the optimizer's step, and the parameter's name as its submodule.
+
+    `names` are those of the parameters that the first placeholders are, or are moments of; "" for others.
+    """
+    step: Any = type(optimizer).step
+    code = inspect.unwrap(step).__code__
+    frame = f'  File "{code.co_filename}", line {code.co_firstlineno}, in step\n'
+    nodes, output = list(graph.nodes), graph.output_node()
+    results = cast("tuple[Sequence[Node], ...]", output.args)[0]
+    known = {node: name for node, name in zip(nodes, names, strict=False) if name}
+    for node in nodes[max(map(nodes.index, results)) + 1 : -1]:
+        name = next((known[each] for each in node.all_input_nodes if each in known), "")
+        node.meta["stack_trace"] = frame
+        if name:
+            known[node] = name
+            node.meta["nn_module_stack"] = {name: (name, nn.Parameter)}
 
 
 def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:

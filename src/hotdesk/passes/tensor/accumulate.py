@@ -5,9 +5,10 @@
     %r = generic(%x, %p, %q) { 0.9 * x + p + q }  ->  %r = scatter(%u, %i, %p) { old + new }
 
 Legal iff rules 1 to 5 of `analysis.fusion.accumulation` hold; done where rule 6 does, too. A momentum takes up gradients so, and
-the two gradients of words that are both looked up and predicted are one. The bytes of a decision are those of results that need
-no memory any more. What is left of the sum is one more pass over its elements. Goes behind fusion and in front of
-`hotdesk-choose-destinations`.
+the two gradients of words that are both looked up and predicted are one. A product that the sum multiplies first, as it does
+gradients by a learning rate, has one of its operands multiplied instead, where rules 1 to 5 of `analysis.fusion.scaled_products`
+hold. The bytes of a decision are those of results that need no memory any more. What is left of the sum is one more pass over its
+elements. Goes behind fusion and in front of `hotdesk-choose-destinations`.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.accumulation import COMPUTED, NOTHING, Accumulation, additions, find_accumulations
+from hotdesk.analysis.fusion.scaled_products import ScaledProduct, find_scaled_products, made_of
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.ir.building import clone_with, create, empty_like
+from hotdesk.ir.building import clone_with, create, empty_like, structured
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.walking import attributes_of, defining_op
 from hotdesk.passes.base import StraightPass
@@ -41,11 +43,51 @@ class AccumulateInPlace(StraightPass):
     assumed_size: int = 256
 
     def run_on(self, function: ir.Operation) -> list[Decision]:
+        scaled = list(find_scaled_products(StraightLine(function, self.assumed_size), self.least_bytes))
+        for each in scaled:
+            _scale(each)
         found = list(find_accumulations(StraightLine(function, self.assumed_size), self.least_bytes))
         decisions = [_decision(each) for each in found]
         for each in found:
             _accumulate(each)
         return decisions
+
+
+def _scale(found: ScaledProduct) -> None:
+    """Multiplies an operand of a product by what the sum multiplied the product by."""
+    for op in found.late:
+        cast(Any, op).move_before(found.product)
+    found.product.operands[found.operand] = _multiplied(found)
+    *_, end = found.total.regions[0].blocks[0].operations
+    first = next(i for i, op in enumerate(found.path) if op.name == "arith.addf")
+    before = found.path[first - 1].results[0] if first else found.element
+    (other,) = [value for value in found.path[first].operands if value != before]
+    found.path[first].results[0].replace_all_uses_with(other)
+    for op in reversed(found.path[: first + 1]):
+        op.erase()
+    (yielded,) = end.operation.operands
+    end.operation.operands[0] = create(
+        "arith.addf", [yielded, found.element], [yielded.type], before=end.operation
+    ).results[0]
+
+
+def _multiplied(found: ScaledProduct) -> ir.Value:
+    """The operand times the factors, computed in front of the product."""
+    value, payload = found.product.operands[found.operand], found.total.regions[0].blocks[0]
+    made = made_of(found)
+    read = [i for i, each in enumerate(payload.arguments) if each in made]
+    inputs = [value, *(found.total.operands[i] for i in read)]
+    op, end = structured(inputs, [empty_like(value, found.product)], found.product)
+    element, *scalars = list(op.regions[0].blocks[0].arguments)
+    mapping = dict[ir.Value, ir.Value]((payload.arguments[i], scalar) for i, scalar in zip(read, scalars, strict=False))
+    for each in payload.operations:
+        if not made.isdisjoint(each.operation.results):
+            clone_with(each.operation, mapping, ir.InsertionPoint(end))
+    for factor in found.factors:
+        operands = [element, mapping.get(factor, factor)]
+        element = create("arith.mulf", operands, [element.type], before=end).results[0]
+    end.operands[0] = element
+    return op.results[0]
 
 
 def _accumulate(found: Accumulation) -> None:
