@@ -177,8 +177,12 @@ def _one_of(names: Sequence[str]) -> str:
 def make_main(module: ir.Module, entry: ir.Operation) -> None:
     """Calls a function `@main` and makes all others private; one that has the name of a part of a program gets another.
 
-    Where the function is called by others or itself, `@main` is a new one that calls it.
+    Where the function is called by others or itself, `@main` is a new one that calls it. Modules inside of the module go: nothing
+    of theirs is called.
     """
+    for op in list(module.body.operations):
+        if op.operation.name == "builtin.module":
+            op.operation.erase()
     if symbol_name(entry) in find_uses(module):
         entry = _calling(module, entry)
     functions = named_functions(module)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create
-from hotdesk.ir.functions import called_name, named_functions
+from hotdesk.ir.building import cast_to
+from hotdesk.ir.functions import find_uses, named_functions
 from hotdesk.ir.locations import placed
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import dynamic_layout, is_memref
@@ -44,8 +44,7 @@ def _loosen(function: ir.Operation) -> None:
 def _fit_calls(module: ir.Module) -> None:
     """Casts what calls pass to the layouts that functions take."""
     types = {name: signature(function).inputs for name, function in named_functions(module).items()}
-    for op in list(nested_ops(module.operation)):
-        name = called_name(op)
-        for number, kind in enumerate(() if name is None else types[name]):
-            if op.operands[number].type != kind:
-                op.operands[number] = create("memref.cast", [op.operands[number]], [kind], before=op).results[0]
+    for name, uses in find_uses(module).items():
+        for call in uses.calls:
+            for number, kind in enumerate(types[name]):
+                call.operands[number] = cast_to(call.operands[number], kind, call)

@@ -8,6 +8,7 @@ import pytest
 
 from hotdesk._bindings import ir
 from hotdesk.errors import InvalidIRError, OptionError
+from hotdesk.frontends.mlir.capture import capture
 from hotdesk.frontends.mlir.reading import ParsedModule, entry_function, make_main, read
 from hotdesk.ir.context import bytecode, entered
 from hotdesk.ir.walking import defined_functions, symbol_name
@@ -92,3 +93,17 @@ def test_the_context_is_of_its_own() -> None:
     with ir.Context() as context:
         module = ir.Module.parse("func.func @f() {\n  return\n}")
         assert read(module).module.context != context
+
+
+def test_modules_inside_are_left_out() -> None:
+    text = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
+      module @inner {
+        func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32>
+        func.func @h(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %r = call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
+          return %r : tensor<4xf32>
+        }
+      }"""
+    captured = capture(text)
+    assert str(captured.module).count("module") == 1
+    assert "@g" not in str(captured.module)
