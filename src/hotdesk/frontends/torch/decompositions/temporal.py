@@ -44,7 +44,7 @@ def _ctc_loss(
         return NotImplemented
     steps, counts = _lengths(input_lengths), _lengths(target_lengths)
     demand((steps >= 0) & (steps <= each.size(0)), "a length of an input of ctc_loss is not within its steps")
-    labels = _padded(targets, counts, target_lengths)
+    labels = _padded(targets, counts, target_lengths, blank)
     demand((counts >= 0) & (counts <= labels.size(1)), "a length of a target of ctc_loss is not within its labels")
     loss = _negative_log_likelihood(each, labels, steps, counts, blank)
     if zero_infinity:
@@ -79,10 +79,10 @@ def _lengths(given: Lengths) -> Tensor:
     return given.reshape([-1]).to(torch.int64) if isinstance(given, Tensor) else torch.tensor(list(given))
 
 
-def _padded(targets: Tensor, counts: Tensor, given: Lengths) -> Tensor:
-    """Labels `[batch, most]`, of targets that lie one behind the other as well; what is behind the end of one is any label."""
-    if targets.dim() == 2:
-        return targets.to(torch.int64)
+def _padded(targets: Tensor, counts: Tensor, given: Lengths, blank: int) -> Tensor:
+    """Labels `[batch, most]`, of targets that lie one behind the other as well; what is behind the end of one is some label."""
+    if targets.dim() == 2:  # padded with anything, such as -1
+        return torch.where(torch.arange(targets.size(1)) < counts.unsqueeze(1), targets.to(torch.int64), blank)
     demand(counts.sum() == targets.size(0), "the lengths of the targets of ctc_loss do not add up to the labels given")
     most = targets.size(0) if isinstance(given, Tensor) else max(1, *given)
     places = (counts.cumsum(0) - counts).unsqueeze(1) + torch.arange(most)

@@ -55,6 +55,16 @@ def test_the_module_and_the_functions_of_torch() -> None:
     require_as_eager(lambda a, b, c, d: torch.ctc_loss(a, b, c, d, 1, 2, False), *args)
 
 
+def test_what_pads_targets_is_not_read() -> None:
+    x, targets, lengths, counts = example()
+    padded = torch.where(torch.arange(MOST) < counts.unsqueeze(1), targets, -1)
+    program = require_as_eager(lambda *args: ctc_loss(*args, reduction="none"), x, padded, lengths, counts)
+    padded[padded == -1] = CLASSES
+    torch.testing.assert_close(
+        program(x, padded, lengths, counts), ctc_loss(x, padded, lengths, counts, reduction="none")
+    )
+
+
 def test_one_sequence() -> None:
     x, targets, lengths, counts = example()
     require_as_eager(lambda *args: ctc_loss(*args, reduction="none"), x[:, 0], targets[0], lengths[0], counts[0])
