@@ -27,6 +27,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from hotdesk.dynamo_counts import COUNTED, CountedGraph, FallbackWarning
     from hotdesk.errors import HotdeskError, OptionError
     from hotdesk.frontends.torch.dynamo import GraphCalling, PassedOn, capture_graph, tracing
+    from hotdesk.frontends.torch.fused_optimizers import write_out_fused_updates
     from hotdesk.frontends.torch.lines import node_line
     from hotdesk.frontends.torch.refusals import refusal
     from hotdesk.frontends.torch.subgraph_literals import make_literals_outside
@@ -217,3 +218,4 @@ def _compile_id() -> str:
 
 
 cast(Any, backend).reset = COUNTED.reset  # called by `torch._dynamo.reset()`
+write_out_fused_updates(backend)

@@ -217,7 +217,9 @@ OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-@pytest.mark.parametrize("how", [{"foreach": False}, {"foreach": True}], ids=["each", "foreach"])
+@pytest.mark.parametrize(
+    "how", [{"foreach": False}, {"foreach": True}, {"fused": True}], ids=["each", "foreach", "fused"]
+)
 def test_optimizers_update_in_place(name: str, how: dict[str, bool]) -> None:
     """No graph falls back; parameters and moments stay where they are, and a step keeps nothing of their size beside them."""
     model = nn.Sequential(nn.Linear(64, 64), nn.Linear(64, 64))
@@ -241,6 +243,21 @@ def test_optimizers_update_in_place(name: str, how: dict[str, bool]) -> None:
     assert places[1] == places[2] == places[3]
     report = hotdesk.dynamo_report()
     assert report.compiled
+    assert not any("disable" in reason for reason in report.graph_breaks)
     last = report.compiled[-1]
     assert last.peak is not None
     assert last.peak <= 64 * 64 * 4 + 256
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_fused_kernels_of_other_backends_are_left_alone(name: str) -> None:
+    """Eager PyTorch and other backends call them; what a gradient scaler found goes to them, too."""
+    model = nn.Linear(4, 4)
+    optimizer = OPTIMIZERS[name](model.parameters(), fused=True)
+    model(torch.randn(2, 4)).square().mean().backward()
+    with torch.profiler.profile() as profile:
+        optimizer.step()
+        torch.compile(optimizer.step, backend="eager")()
+    called = [each.count for each in profile.key_averages() if each.key.startswith("aten::_fused_")]
+    assert sum(called) >= 2
+    assert not hotdesk.dynamo_report().compiled
