@@ -29,8 +29,6 @@ STAYS: Any = object()
 
 def either(*candidates: Callable[..., Any]) -> Callable[..., Any]:
     """The first of several decompositions that applies to a call."""
-    if len(candidates) == 1:
-        return candidates[0]
 
     def tried(*args: Any, **kwargs: Any) -> Any:
         results = (candidate(*args, **kwargs) for candidate in candidates)
@@ -202,12 +200,7 @@ _BY_NUMBERS = (
     aten.floor_divide.default,
     aten.floor_divide.Scalar,
 )
-_RESIZINGS = (
-    aten.upsample_bilinear2d.vec,
-    aten.upsample_bilinear2d.default,
-    aten.upsample_bicubic2d.vec,
-    aten.upsample_bicubic2d.default,
-)
+_RESIZINGS = (aten.upsample_bilinear2d.vec, aten.upsample_bicubic2d.vec)
 _SORTS = (aten.sort.default, aten.sort.stable, aten.topk.default)
 
 BY_NUMBER: dict[Any, Callable[..., Any]] = {op: _by_number(op) for op in _BY_NUMBERS}
