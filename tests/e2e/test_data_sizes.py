@@ -519,6 +519,60 @@ def test_as_many_values_as_places_or_one_for_all() -> None:
             program(X.t(), -X.t(), to, of)
 
 
+_PUT: dict[str, Any] = {
+    "set": lambda x, m, y: _stored(x, m, y),
+    "added": lambda x, m, y: x.index_put((m,), y, accumulate=True),
+    "bytes": lambda x, m, y: x.index_put((m.to(torch.uint8),), y),
+}
+
+
+def _stored(x: torch.Tensor, mask: torch.Tensor, values: Any) -> torch.Tensor:
+    x = x.clone()
+    x[mask] = values
+    return x
+
+
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8:UserWarning")
+@pytest.mark.parametrize("sizes", ["fixed", "open"])
+@pytest.mark.parametrize("name", _PUT)
+def test_a_mask_is_given_as_many_values_as_it_has_places(name: str, sizes: str) -> None:
+    """They were read beyond their memory where there were fewer."""
+
+    class Put(nn.Module):
+        def forward(self, x: torch.Tensor, m: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return _PUT[name](x, m, y)
+
+    length = 4000 if sizes == "open" else 8
+    args = torch.randn(8), torch.arange(8) < 5, torch.randn(5)
+    program = hotdesk.compile(Put(), args, dynamic_shapes=({0: AUTO},) * 3 if sizes == "open" else None)
+    assert program(*args).equal(Put()(*args))
+    for places in (0, 3, 7, length):
+        given = torch.randn(length), torch.arange(length) < places, args[2]
+        with pytest.raises(RuntimeError, match="shape mismatch"):
+            Put()(*given)
+        with pytest.raises(ExecutionError, match=r"`torch\._check` failed"):
+            program(*given)
+
+
+def test_values_of_too_many_dims_do_not_fit_a_mask() -> None:
+    mask = torch.arange(6).reshape(2, 3) > 2
+    with pytest.raises(ExportError, match="values of `index_put` have another shape"):
+        hotdesk.compile(lambda x, y: _stored(x, mask, y), (torch.randn(2, 3), torch.randn(2, 1)))
+
+
+@pytest.mark.parametrize("x", [torch.tensor(1.5), torch.rand(2, 3), torch.arange(4)])
+@pytest.mark.parametrize("value", [0.0, 2.7, 2**53 + 1])
+def test_a_mask_of_one_truth(x: torch.Tensor, value: Any) -> None:
+    def stored(x: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return _stored(x, mask, value), _stored(x, mask, (x * 2)[None])
+
+    program = hotdesk.compile(stored, (x, torch.tensor(True)))
+    for truth in (True, False):
+        for found, wanted in zip(program(x, torch.tensor(truth)), stored(x, torch.tensor(truth)), strict=True):
+            assert found.equal(wanted)
+            assert found.dtype == wanted.dtype
+
+
 def test_stores_in_a_buffer_are_made_in_its_memory() -> None:
     class Written(nn.Module):
         def __init__(self) -> None:

@@ -34,7 +34,8 @@ def counted_index_put(
 ) -> Tensor:
     """`index_put` in the form above; NotImplemented if it has that form, or if no number of places depends on values."""
     given = [each for each in indices if each is not None]
-    if not given or not any(_is_counted(each) for each in [*given, values]) or _is_settled(x, indices, values):
+    is_counted = any(_is_counted(each) for each in [*given, values]) or any(each.dtype in MASKS for each in given)
+    if not is_counted or _is_settled(x, indices, values):
         return NotImplemented
     places = _places(indices)
     dims = sorted(places)
@@ -155,7 +156,25 @@ def _masked_select(x: Tensor, mask: Tensor) -> Tensor:
     return torch.masked_select(x.expand(shape), mask)
 
 
-SELECTIONS: dict[Any, Callable[..., Any]] = {torch.masked_select: _masked_select, Tensor.masked_select: _masked_select}
+def _set_item(x: Tensor, index: Any, value: Any) -> Any:
+    """`x[mask] = value` with a mask of one truth, as a selection: PyTorch would ask for the truth itself."""
+    if not isinstance(index, Tensor) or index.dtype != torch.bool or index.dim() != 0:
+        return NotImplemented
+    given = value if isinstance(value, Tensor) else torch.full([], value, dtype=x.dtype)
+    if given.dtype != x.dtype:
+        return NotImplemented
+    extra = given.dim() - x.dim()
+    if any(size != 1 for size in given.shape[: max(0, extra)]):
+        return NotImplemented
+    x.copy_(torch.where(index, given.reshape(given.shape[max(0, extra) :]), x))
+    return None
+
+
+SELECTIONS: dict[Any, Callable[..., Any]] = {
+    torch.masked_select: _masked_select,
+    Tensor.masked_select: _masked_select,
+    Tensor.__setitem__: _set_item,
+}
 
 
 def _unique_consecutive(*args: Any, **kwargs: Any) -> Any:

@@ -14,6 +14,7 @@ lies where no tensor of the program does. That `select` takes such a place from 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -71,11 +72,10 @@ def _index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, 
     rest: list[Any] = [size for dim, size in enumerate(input.shape) if dim not in places]
     found: tuple[Any, ...] = _torch.broadcast_shapes(*(index.shape for index in given))
     shape = [*rest[:front], *found, *rest[front:]]
-    for own, size in zip(reversed(values.shape), reversed(shape), strict=False):
+    told = "the values of `index_put` have another shape than the places they go to"
+    for own, size in zip_longest(reversed(values.shape), reversed(shape), fillvalue=1):
         if not (isinstance(own, int) and own == 1):
-            _torch._check(
-                own == size, lambda: "the values of `index_put` have another shape than the places they go to"
-            )
+            _torch._check(own == size, lambda: told)
     return NotImplemented
 
 

@@ -29,6 +29,7 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 from hotdesk.frontends.torch.decompositions.counted import MASKS, counted_index_put
 from hotdesk.frontends.torch.decompositions.widened import either
 
+_torch: Any = torch
 aten: Any = torch.ops.aten
 _PYTORCH = cast("dict[Any, Callable[..., Any]]", decomposition_table)
 
@@ -139,6 +140,10 @@ def _max_unpool(op: Any, dims: int) -> Callable[..., Tensor]:
 def _masked_put(x: Tensor, place: int, mask: Tensor, values: Tensor, accumulate: bool) -> Tensor:
     """Values that are the same wherever the mask, which stands for the dims from `place` on, is true."""
     behind = x.dim() - place - mask.dim()
+    extra = max(0, values.dim() - place - 1 - behind)
+    fits = all(size == 1 for size in values.shape[:extra])
+    _torch._check(fits, lambda: "the values of `index_put` have another shape than the places they go to")
+    values = values.reshape(values.shape[extra:])
     if values.dim() > behind:
         chosen = values.dim() - behind - 1
         if not statically_known_true(values.size(chosen) == 1):
