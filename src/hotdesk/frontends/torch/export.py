@@ -24,6 +24,7 @@ from hotdesk.frontends import lowering_process
 from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.frontends.torch import distinct_calls, functionalized, subgraph_constants
+from hotdesk.frontends.torch.assigned import assignments_written
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
@@ -164,6 +165,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     with _one_at_a_time, _quietly(), refusals():
         refuse_settled_counts(source.program.graph)
         refuse_numbers_beyond_elements(source.program.graph)
+        functionalized.refuse_changed_attributes(source.program)
         exported = _decomposed(functionalized.prepared(subgraph_constants.lifted(source.program)))
     forget_places(exported.graph)
     refuse_data_dependence(exported.graph, foreign=foreign)
@@ -223,8 +225,10 @@ def _exported(
 ) -> ExportedProgram:
     if isinstance(model, ExportedProgram):
         return model
-    with ReplacedFunctions(), cross_maps_composed():
-        return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
+    with ReplacedFunctions(), cross_maps_composed(), assignments_written(model) as assigned:
+        program = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
+    assigned.refuse_lost(program)
+    return program
 
 
 def _decomposed(exported: ExportedProgram) -> ExportedProgram:

@@ -15,11 +15,15 @@ from typing import Any, cast
 import torch
 from torch._ops import OpOverload
 from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
 
+from hotdesk.errors import ExportError
 from hotdesk.frontends.torch.control_flow import all_graphs
-from hotdesk.frontends.torch.lines import place_like
+from hotdesk.frontends.torch.lines import node_line, place_like
 
 aten: Any = torch.ops.aten
+_FRESH = (aten.lift_fresh_copy.default, aten.lift_fresh.default)
+"""What `torch.tensor` makes in each call anew, of numbers that an exported program holds."""
 _DROPOUTS = (
     *(aten.dropout.default, aten.dropout_.default),
     *(aten.alpha_dropout.default, aten.alpha_dropout_.default),
@@ -33,7 +37,7 @@ def prepared(program: ExportedProgram) -> ExportedProgram:
     wrong = (_copies_of_lists, _incomplete_copies, _shared_copies, _idle_dropouts)
     if not any(find(graph) for graph in all_graphs(program.graph) for find in wrong):
         return program
-    program = cast(Any, program)._update(copy.deepcopy(program.graph_module), program.graph_signature)
+    program = cast(Any, program)._update(copied(program.graph_module), program.graph_signature)
     for graph in all_graphs(program.graph):
         for node in _copies_of_lists(graph):
             _copy_each(node)
@@ -44,6 +48,34 @@ def prepared(program: ExportedProgram) -> ExportedProgram:
         for node in _idle_dropouts(graph):
             node.target, node.args = aten.alias.default, node.args[:1]
     return program
+
+
+def refuse_changed_attributes(program: ExportedProgram) -> None:
+    """Raises ExportError if a tensor changes that is an attribute of the model and no buffer."""
+    kinds = {
+        spec.arg.name: spec for spec in program.graph_signature.input_specs if spec.kind == InputKind.CONSTANT_TENSOR
+    }
+    places = program.graph.find_nodes(op="placeholder") if kinds else []
+    read = [node for node in places if node.name in kinds and not any(user.target in _FRESH for user in node.users)]
+    held = {_memory(node): kinds[node.name].target for node in read}
+    for node in filter(is_mutable, program.graph.nodes if held else ()):
+        for changed in _changed(node):
+            if (at := _memory(changed)) in held:
+                raise ExportError(
+                    f"the model changes `{held[at]}`",
+                    expected="a buffer, which keeps its new contents",
+                    got="a tensor that is an attribute",
+                    where=node_line(node),
+                    hint="Register it with `register_buffer`.",
+                )
+
+
+def copied(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    """A copy whose nodes keep their names, which signatures know; a plain copy renames those named as a function of Python."""
+    made = copy.deepcopy(module)
+    for node, like in zip(made.graph.nodes, module.graph.nodes, strict=True):
+        node.name = like.name
+    return made
 
 
 def is_mutable(node: torch.fx.Node) -> bool:

@@ -13,7 +13,6 @@ torch.export lifts what the graph itself holds, and leaves what a subgraph holds
 
 from __future__ import annotations
 
-import copy
 from typing import Any, cast
 
 import torch
@@ -21,6 +20,7 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, TensorArgument
 
 from hotdesk.frontends.torch.control_flow import all_graphs, is_control_flow, subgraphs
+from hotdesk.frontends.torch.functionalized import copied
 
 _LIKE = ("val", "example_value", "tensor_meta", "stack_trace", "nn_module_stack")
 
@@ -30,7 +30,7 @@ def lifted(program: ExportedProgram) -> ExportedProgram:
     _, *inner = all_graphs(program.graph)
     if not any(_held(graph) for graph in inner):
         return program
-    module = copy.deepcopy(program.graph_module)
+    module = copied(program.graph_module)
     _lift(module)
     specs, constants = list(program.graph_signature.input_specs), dict(program.constants)
     users = (number for number, spec in enumerate(specs) if spec.kind == InputKind.USER_INPUT)

@@ -35,6 +35,7 @@ from torch.optim import SGD, Optimizer
 from torch.utils import _pytree as pytree
 
 from hotdesk.errors import ExportError, HotdeskError, OptionError
+from hotdesk.frontends.torch.assigned import assignments_written
 from hotdesk.frontends.torch.attention_gradient import BlockedAttention
 from hotdesk.frontends.torch.cross_entropy import fuse_cross_entropy
 from hotdesk.frontends.torch.decompositions.cross_map import cross_maps_composed
@@ -149,6 +150,7 @@ def trace_step(
             _name_lines_of_gradients(total)
             with preserve_node_meta():
                 gradients = cast(Any, torch.autograd.grad)(total, list(asked.values()), allow_unused=True)
+        assigned.write()
         results = [total.detach(), *(each for each in gradients if each is not None)]
         stand_ins = {parameter: values[name] for name, parameter in parameters.items()}
         known = dict(zip(trained, gradients, strict=True))
@@ -159,13 +161,15 @@ def trace_step(
     held = (values, list(buffers.values()), [moment.tensor for moment in moments])
     fixed = False
     try:
-        graph = _traced(step, *held, list(rates), example)
+        with assignments_written(model, later=True) as assigned:
+            graph = _traced(step, *held, list(rates), example)
     except ExportError:
         require_that_it_takes(model, example if loss is None else example[:-1], {})
         raise
     if graph.graph.find_nodes(op="call_function", target=aten._local_scalar_dense.default):
         fixed = True
-        graph = _traced(step, *held, list(rates), example)
+        with assignments_written(model, later=True) as assigned:
+            graph = _traced(step, *held, list(rates), example)
     fuse_cross_entropy(graph.graph)
     graph.graph.set_codegen(CodeGen())  # takes its arguments one by one
     names = {id(parameter): name for name, parameter in parameters.items()}

@@ -87,3 +87,23 @@ def test_two_buffers_that_are_given_one_value_are_two(way: int) -> None:
         model.a.add_(1)
         assert torch.equal(model.b, before)
         model.a.sub_(1)
+
+
+class Named(torch.nn.Module):
+    """Copies another type into a buffer, and has a tensor in a branch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("kept", torch.zeros(3))
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        self.kept.copy_(input.double())  # pyright: ignore[reportCallIssue]
+        return torch.cond(input.sum() > 0, lambda x: x + torch.tensor(2.0), lambda x: x - 1, (input,))
+
+
+def test_an_argument_that_is_named_as_a_function_of_python() -> None:
+    x = random(3)
+    model = Named()
+    result = hotdesk.compile(model, (x,))(x)
+    assert torch.equal(result, Named()(x))
+    assert torch.equal(model.kept, x)
