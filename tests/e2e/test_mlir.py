@@ -666,3 +666,86 @@ def test_dimensions_of_one_element_are_kept(sizes: str, output: str, axes: Any) 
 def test_elements_that_nothing_writes_are_refused(sizes: str, output: str) -> None:
     with pytest.raises(UnsupportedOpError, match="output map of plain dimensions"):
         hotdesk.compile(reduction(sizes, output))
+
+
+COUNT = """
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %count = scf.for %i = %c0 to %n step %c1 iter_args(%k = %c0) -> index {
+    %v = memref.load %x[%i] : memref<?xf32>
+    %p = arith.cmpf ogt, %v, %zero : f32
+    %next = arith.addi %k, %c1 : index
+    %chosen = arith.select %p, %next, %k : index
+    scf.yield %chosen : index
+  }
+"""
+"""How many elements of `%x` are positive."""
+
+
+def _filled(allocation: str = "memref.alloc(%count) : memref<?xf32>") -> str:
+    return f"{COUNT} %r = {allocation}\n linalg.fill ins(%y : f32) outs(%r : memref<?xf32>)"
+
+
+COUNTED_MEMREFS = {
+    "one": ("memref<?xf32>", f"{_filled()} return %r : memref<?xf32>", 1),
+    "beside others": (
+        "memref<?xf32>, memref<?xf32>, memref<2xf32>, index",
+        f"""{_filled()} %s = memref.alloc() : memref<2xf32>
+        linalg.fill ins(%zero : f32) outs(%s : memref<2xf32>)
+        return %x, %r, %s, %count : memref<?xf32>, memref<?xf32>, memref<2xf32>, index""",
+        4,
+    ),
+    "twice": ("memref<?xf32>, memref<?xf32>", f"{_filled()} return %r, %r : memref<?xf32>, memref<?xf32>", 2),
+    "a part of an argument": (
+        "memref<?xf32, strided<[1]>>",
+        f"""{COUNT} %r = memref.subview %x[0] [%count] [1] : memref<?xf32> to memref<?xf32, strided<[1]>>
+        return %r : memref<?xf32, strided<[1]>>""",
+        1,
+    ),
+    "of two ways": (
+        "memref<?xf32>",
+        f"""{COUNT} %many = arith.cmpi ugt, %count, %c1 : index
+        %r = scf.if %many -> memref<?xf32> {{
+          %a = memref.alloc(%count) : memref<?xf32>
+          linalg.fill ins(%y : f32) outs(%a : memref<?xf32>)
+          scf.yield %a : memref<?xf32>
+        }} else {{
+          %b = memref.alloc(%n) : memref<?xf32>
+          linalg.fill ins(%zero : f32) outs(%b : memref<?xf32>)
+          scf.yield %b : memref<?xf32>
+        }}
+        return %r : memref<?xf32>""",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED_MEMREFS)
+def test_memrefs_whose_sizes_only_the_run_knows_are_results(name: str) -> None:
+    types, body, results = COUNTED_MEMREFS[name]
+    program = hotdesk.compile(f"func.func @f(%x: memref<?xf32>, %y: f32) -> ({types}) {{ {body} }}")
+    kept: list[tuple[Any, Any]] = []
+    for size in (7, 3, 5000, 0, 7):
+        x = np.arange(size, dtype=np.float32) - 3
+        given = program(x, 2.5)
+        found = given if results > 1 else (given,)
+        assert len(found) == results
+        count = int((x > 0).sum())
+        filled = np.full(count, 2.5, np.float32)
+        ways = filled if count > 1 else np.zeros(size, np.float32)
+        expected = {
+            "one": [filled],
+            "beside others": [x, filled, np.zeros(2, np.float32), count],
+            "twice": [filled, filled],
+            "a part of an argument": [x[:count].copy()],
+            "of two ways": [ways],
+        }[name]
+        kept += zip(found, expected, strict=True)
+    for one, wanted in kept:  # later calls have written over none of them
+        np.testing.assert_array_equal(one, wanted)
+    x = np.arange(9, dtype=np.float32) - 3
+    memory = program.memory(x, 2.5)
+    assert memory.arena == memory.lower_bound
+    program.check(x, 2.5)

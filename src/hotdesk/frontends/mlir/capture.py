@@ -60,7 +60,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         numbers, shown = numbers_as_tensors(main, on_memrefs)
         name_sizes(main, names, numbers)
         written = written_arguments(main) if on_memrefs else memref_arguments(main)
-        counted = () if on_memrefs else deliver_counted(main, DTYPES)
+        counted = deliver_counted(main, DTYPES)
         specs, results = specs_of(main, names, numbers, written), results_of(main, shown)
         for each in counted:
             results[each.number] = replace(results[each.number], counted=each.told)

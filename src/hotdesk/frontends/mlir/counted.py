@@ -1,6 +1,7 @@
 """Results of programs in MLIR whose sizes only the run knows: a foreign call copies each for the caller.
 
 return %r : tensor<?xf32>    ->    %d = "hotdesk.foreign"(%r, %e) {callee = "hotdesk_result_0"}; return %d : tensor<i64>
+return %r : memref<?xf32>    ->    "hotdesk.foreign"(%r, %d) {callee = "hotdesk_result_0"}; return %d : memref<i64>
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from hotdesk.ir.dialect import MOST_OPERANDS, MOST_RESULTS
 from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, set_signature, signature
-from hotdesk.ir.types import element_of, is_tensor
+from hotdesk.ir.types import element_of, is_memref, is_tensor
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.runtime.arguments.tensors import address, empty
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
@@ -41,7 +42,7 @@ class CountedResult:
 
 
 def deliver_counted(main: ir.Operation, dtypes: Mapping[str, str]) -> tuple[CountedResult, ...]:
-    """Has a function on tensors, of one exit, hand over the results whose sizes do not follow from those of its arguments.
+    """Has a function of one exit hand over the results whose sizes do not follow from those of its arguments.
 
     `dtypes` are the element types of arrays by those of MLIR; a result of another type is left as it is.
     """
@@ -52,7 +53,7 @@ def deliver_counted(main: ir.Operation, dtypes: Mapping[str, str]) -> tuple[Coun
     found: list[CountedResult] = []
     results = list(given.results)
     for number, formal in enumerate(given.results):
-        dtype = dtypes.get(element_of(formal.type)) if is_tensor(formal.type) else None
+        dtype = dtypes.get(element_of(formal.type)) if is_tensor(formal.type) or is_memref(formal.type) else None
         sizes = known.shape(end.operands[number]) if dtype is not None else ()
         if dtype is None or not any(map(is_opaque, sizes)):
             continue
@@ -68,18 +69,24 @@ def deliver_counted(main: ir.Operation, dtypes: Mapping[str, str]) -> tuple[Coun
     return tuple(found)
 
 
-def _handed_over(tensor: ir.Value, call: ForeignCall, before: ir.Operation) -> ir.Value:
-    kind = ir.RankedTensorType.get([], ir.IntegerType.get_signless(64))
-    room = create("tensor.empty", [], [kind], before=before).results[0]
+def _handed_over(result: ir.Value, call: ForeignCall, before: ir.Operation) -> ir.Value:
+    """What is returned in a result's place."""
+    number, on_tensors = ir.IntegerType.get_signless(64), is_tensor(result.type)
+    kind = ir.RankedTensorType.get([], number) if on_tensors else ir.MemRefType.get([], number)
     attributes: dict[str, ir.Attribute] = {
         "callee": ir.StringAttr.get(call.symbol),
         "op": ir.StringAttr.get(call.op),
         "keeps": ir.UnitAttr.get(),
         "groups": ir.DenseI64ArrayAttr.get([1, 0, 1]),
         "operandSegmentSizes": _segments(2, MOST_OPERANDS),
-        "resultSegmentSizes": _segments(1, MOST_RESULTS),
+        "resultSegmentSizes": _segments(int(on_tensors), MOST_RESULTS),
     }
-    return create("hotdesk.foreign", [tensor, room], [kind], attributes, before=before).results[0]
+    if on_tensors:
+        room = create("tensor.empty", [], [kind], before=before).results[0]
+        return create("hotdesk.foreign", [result, room], [kind], attributes, before=before).results[0]
+    room = create("memref.alloc", [], [kind], {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}, before=before)
+    create("hotdesk.foreign", [result, room.results[0]], [], attributes, before=before)
+    return room.results[0]
 
 
 def _segments(count: int, most: int) -> ir.Attribute:
