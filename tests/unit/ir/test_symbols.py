@@ -23,6 +23,16 @@ def test_names_are_unused_and_given_once() -> None:
         assert symbols.unused(last, "f") == "f_0"
 
 
+def test_a_wanted_name_is_given_if_nothing_has_it() -> None:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse("memref.global @g_1 : memref<2xf32>\n" + _FUNCTION.format("f") + _FUNCTION.format("g"))
+        first, _ = defined_functions(module)
+        symbols = Symbols()
+        assert [symbols.named(first, name) for name in ("h", "g", "h", "g")] == ["h", "g_2", "h_1", "g_3"]
+        assert symbols.unused(first, "h") == "h_0"
+        assert symbols.unused(first, "h") == "h_2"
+
+
 def test_each_module_has_names_of_its_own() -> None:
     with make_context(), ir.Location.unknown():
         inner = "module {\n" + _FUNCTION.format("g") + "}\n"

@@ -18,6 +18,7 @@ from hotdesk.ir.context import bytecode, make_context
 from hotdesk.ir.functions import find_uses, is_private, named_functions
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import new_function, signature
+from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.walking import entry_block, is_declaration, symbol_name
 
 Given: TypeAlias = "str | bytes | os.PathLike[str] | ir.Module"
@@ -183,13 +184,13 @@ def make_main(module: ir.Module, entry: ir.Operation) -> None:
     for op in list(module.body.operations):
         if op.operation.name == "builtin.module":
             op.operation.erase()
+    symbols = Symbols()
     if symbol_name(entry) in find_uses(module):
-        entry = _calling(module, entry)
+        entry = _calling(module, entry, symbols.unused(entry, "entry"))
     functions = named_functions(module)
-    taken = set(functions)
     for name, function in functions.items():
         if function != entry and name in ("main", "prepare"):
-            _rename(module, function, _unused(taken, name))
+            _rename(module, function, symbols.unused(function, name))
     if symbol_name(entry) != "main":
         _rename(module, entry, "main")
     for function in functions.values():
@@ -199,9 +200,9 @@ def make_main(module: ir.Module, entry: ir.Operation) -> None:
             del function.attributes["sym_visibility"]
 
 
-def _calling(module: ir.Module, entry: ir.Operation) -> ir.Operation:
+def _calling(module: ir.Module, entry: ir.Operation, name: str) -> ir.Operation:
     """A function that does nothing but to call another one, of the same signature."""
-    given, name = signature(entry), _unused(set(named_functions(module)), "entry")
+    given = signature(entry)
     function, block = new_function(name, given, ir.InsertionPoint.at_block_begin(module.body), entry.location)
     callee: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(symbol_name(entry))}
     with ir.InsertionPoint(block), entry.location:
@@ -210,12 +211,6 @@ def _calling(module: ir.Module, entry: ir.Operation) -> ir.Operation:
     if BOUNDS in entry.attributes:
         function.attributes[BOUNDS] = entry.attributes[BOUNDS]
     return function
-
-
-def _unused(taken: set[str], stem: str) -> str:
-    number = next(number for number in range(len(taken) + 1) if f"{stem}_{number}" not in taken)
-    taken.add(f"{stem}_{number}")
-    return f"{stem}_{number}"
 
 
 def _rename(module: ir.Module, function: ir.Operation, name: str) -> None:

@@ -41,11 +41,11 @@ from hotdesk.ir.functions import (
     Uses,
     find_uses,
     is_private,
-    named_functions,
     rebuild_call,
     returns_of,
 )
 from hotdesk.ir.signature import Formal, set_signature, signature
+from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import DYNAMIC
 from hotdesk.ir.walking import entry_block, modules, symbol_name
 from hotdesk.passes.base import Pass
@@ -113,7 +113,7 @@ class MergeAllocations(Pass):
     def _run(self, module: ir.Module) -> list[Decision]:
         decisions: list[Decision] = []
         uses: Mapping[str, Uses] = find_uses(module) if self.arena == "argument" else {}
-        names = set(named_functions(module))
+        symbols = Symbols()
         given_freed = GivenFreed()
         for each in bottom_up(module):
             used = uses.get(symbol_name(each.function), Uses())
@@ -123,16 +123,16 @@ class MergeAllocations(Pass):
             decisions.extend(arena.decisions)
             if arena.merged:
                 given = by_caller and arena.bytes != Extent()
-                _merge(each.function, arena, sizes, _Callers(used.calls, names) if given else None)
+                _merge(each.function, arena, sizes, _Callers(used.calls, symbols) if given else None)
         return decisions
 
 
 @dataclass(frozen=True, slots=True)
 class _Callers:
-    """The calls of a function, and the names of all functions."""
+    """The calls of a function, and names for new ones."""
 
     calls: Sequence[ir.Operation]
-    names: set[str]
+    symbols: Symbols
 
 
 def _merge(function: ir.Operation, arena: ArenaPlan, sizes: ArenaSizes, callers: _Callers | None) -> None:
@@ -166,10 +166,7 @@ def _as_argument(
     argument = Formal(memref).stating(arena=arena.alignment)
     total = [] if code.bytes is None else [code.bytes]
     if total and not is_private(function):
-        name = f"{symbol_name(function)}_arena_bytes"
-        while name in callers.names:
-            name += "_"
-        callers.names.add(name)
+        name = callers.symbols.named(function, f"{symbol_name(function)}_arena_bytes")
         make_size_function(name, function, total[0], sizes)
         argument = argument.stating(sized_by=name)
     for call in callers.calls:

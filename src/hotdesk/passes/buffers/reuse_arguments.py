@@ -23,7 +23,7 @@ calls any more is left to `symbol-dce`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.argument_order import ArgumentOrder
@@ -34,7 +34,7 @@ from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant
 from hotdesk.ir.functions import callee_name, named_functions, rebuild_call
 from hotdesk.ir.signature import Formal, formals, set_signature, signature
-from hotdesk.ir.symbols import unused_name
+from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defined_functions, defining_op, entry_block, modules
 from hotdesk.passes.base import Pass
@@ -93,8 +93,7 @@ class _Variants:
 
     def __init__(self, module: ir.Module) -> None:
         self._functions = named_functions(module)
-        self._symbols = {str(cast(Any, op).operation.attributes["sym_name"].value) for op in module.body.operations
-                         if "sym_name" in cast(Any, op).operation.attributes}  # fmt: skip
+        self._symbols = Symbols()
         self._names: dict[_Key, str] = {}
 
     def call(self, reused: ReusedArgument) -> None:
@@ -110,7 +109,7 @@ class _Variants:
                 sizes = [*list(other.operands)[2:], *list(made.operands)[2:]]
         key = (callee_name(call), reused.argument, reused.result, form, given.type)
         if key not in self._names:
-            self._names[key] = self._unused_name(key)
+            self._names[key] = self._symbols.named(self._functions[key[0]], f"{key[0]}_over_{key[1]}")
         kept = [given if n == reused.argument else n for n in range(len(call.operands)) if n != reused.result]
         new = rebuild_call(call, [*kept, *sizes], range(len(call.results)))
         new.attributes["callee"] = ir.FlatSymbolRefAttr.get(self._names[key])
@@ -120,11 +119,6 @@ class _Variants:
         """Makes the variants, behind the functions."""
         for (name, argument, result, form, given), variant in self._names.items():
             _make(self._functions[name], variant, argument, result, form, given)
-
-    def _unused_name(self, key: _Key) -> str:
-        found = unused_name(f"{key[0]}_over_{key[1]}", self._symbols)
-        self._symbols.add(found)
-        return found
 
 
 def _make(function: ir.Operation, name: str, argument: int, result: int, form: str, given: ir.Type) -> None:

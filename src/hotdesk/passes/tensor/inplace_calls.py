@@ -21,7 +21,7 @@ changed but attributes, which tell live ranges, alias sets and candidates (`anal
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.destinations import DestinationDecision
@@ -34,7 +34,7 @@ from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.signature import set_signature, signature
-from hotdesk.ir.symbols import unused_name
+from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.walking import all_functions, attributes_of, defined_functions, modules, runs_every_call, symbol_name
 from hotdesk.passes.base import Pass
 
@@ -93,8 +93,7 @@ class _Rewriting:
     def __init__(self, module: ir.Module) -> None:
         self._module = module
         self._plans = CallPlans(module)
-        self._symbols = {str(cast(Any, op).operation.attributes["sym_name"].value) for op in module.body.operations
-                         if "sym_name" in cast(Any, op).operation.attributes}  # fmt: skip
+        self._symbols = Symbols()
         self._variants: dict[tuple[str, Given], str] = {}
 
     def run(self) -> tuple[Decision, ...]:
@@ -104,7 +103,8 @@ class _Rewriting:
         for name, given in wanted:  # grows as variants call variants
             if (name, given) in self._variants:
                 continue
-            self._variants[name, given] = self._unused_name(name, given)
+            stem = f"{name}_inplace_{'_'.join(map(str, sorted(given)))}"
+            self._variants[name, given] = self._symbols.named(self._plans.functions[name], stem)
             wanted.extend(self._called(self._plans.plan(name, given)))
         made = {key: _clone(self._plans.functions[key[0]], variant, key[1]) for key, variant in self._variants.items()}
         decisions: list[Decision] = []
@@ -122,11 +122,6 @@ class _Rewriting:
         """The variants that a function calls: those of functions that are not given these arguments already."""
         calls = [(callee_name(plan.record.ops[number].operation), given) for number, given in plan.given.items()]
         return [(name, given) for name, given in calls if not given <= _donated(self._plans.functions[name])]
-
-    def _unused_name(self, name: str, given: Given) -> str:
-        found = unused_name(f"{name}_inplace_{'_'.join(map(str, sorted(given)))}", self._symbols)
-        self._symbols.add(found)
-        return found
 
     def _apply(self, plan: FunctionPlan, record: TensorProgram) -> None:
         """Carries a plan out on a function that was read as `record`, the planned one or a clone of it."""

@@ -95,6 +95,18 @@ def test_the_context_is_of_its_own() -> None:
         assert read(module).module.context != context
 
 
+def test_functions_get_no_name_that_something_else_has() -> None:
+    text = """memref.global "private" constant @main_0 : memref<2xf32> = dense<1.0>
+      memref.global "private" constant @entry_0 : memref<2xf32> = dense<1.0>
+      func.func @main(%n: i32) -> i32 { return %n : i32 }
+      func.func @f(%n: i32) -> i32 { %a = call @main(%n) : (i32) -> i32  %b = call @f(%a) : (i32) -> i32  return %b : i32 }"""
+    module = read(text).module
+    with entered(module.operation):
+        make_main(module, entry_function(module, "f"))
+        assert module.operation.verify()
+        assert [symbol_name(each) for each in defined_functions(module)] == ["main", "main_1", "f"]
+
+
 def test_modules_inside_are_left_out() -> None:
     text = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
       module @inner {
