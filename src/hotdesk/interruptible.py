@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -58,9 +59,13 @@ _abandoned: list[threading.Thread] = []
 def _end() -> None:
     """LLVM must not lose its global state while it works, so the process waits for what goes on.
 
-    One that Ctrl-C ends does not: Python ends it by the signal, and nothing is destroyed.
+    One that Ctrl-C ends does not: Python ends it by the signal, and nothing is destroyed. But Python forgets that it was Ctrl-C
+    as soon as text is run as code, as where a named tuple is made, and PyTorch imports modules when a process ends.
     """
     is_ended_by_interrupt = getattr(sys, "last_type", None) is KeyboardInterrupt and not hasattr(sys, "ps1")
+    if _abandoned and is_ended_by_interrupt:
+        with suppress(KeyboardInterrupt):
+            exec("raise KeyboardInterrupt")  # Python remembers
     while _abandoned and not is_ended_by_interrupt:
         thread = _abandoned.pop()
         if thread.ident is not None:

@@ -92,7 +92,8 @@ def test_llvm_is_not_waited_for() -> None:
 
 
 def test_a_process_that_nobody_saves_ends_by_the_signal() -> None:
-    ends = "import atexit; atexit.register(lambda: print(bool(works())))\nhotdesk.compile(large, (image,))"
+    """Also where code is made of text while it ends: PyTorch imports `tabulate` then, if it is there, which has named tuples."""
+    ends = "import atexit, hotdesk.api; atexit.register(lambda: print(eval('bool(works())')))\nhotdesk.compile(large, (image,))"
     run = subprocess.run(
         [sys.executable, "-c", LARGE + ends], env=UNCACHED, capture_output=True, text=True, check=False
     )
