@@ -49,10 +49,12 @@ def test_gradients(name: str) -> None:
     for called in (torch.compile(model, backend=backend), like):
         result: Any = called(*inputs)
         result.square().mean().backward()
+    largest = max(each.grad.abs().max().item() for each in like.parameters() if each.grad is not None)
     for (path, found), expected in zip(model.named_parameters(), like.parameters(), strict=True):
         assert (found.grad is None) is (expected.grad is None), path
         if expected.grad is not None and found.grad is not None:
-            atol = 1e-9 * max(expected.grad.abs().max().item(), 1e-9)
+            # What is zero on paper, as of a bias in front of a batch norm or of keys, is rounding of what adds up to it.
+            atol = max(1e-9 * expected.grad.abs().max().item(), 1e-12 * largest)
             torch.testing.assert_close(
                 found.grad, expected.grad, rtol=1e-6, atol=atol, msg=lambda text, path=path: f"{path}: {text}"
             )
