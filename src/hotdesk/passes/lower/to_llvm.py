@@ -12,11 +12,13 @@ register asks for `__truncsfbf2`: `SUPPORT` has it.
 
 from __future__ import annotations
 
+import math
+
 from hotdesk._bindings import ir
 from hotdesk.ir.building import constant, create, replace
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.linking import define
-from hotdesk.ir.walking import nested_ops
+from hotdesk.ir.walking import constant_of, nested_ops
 from hotdesk.kernels.elementary import use_elementary_functions
 
 _TO_LOOPS = (
@@ -57,7 +59,51 @@ def kernels_to_llvm(module: ir.Module) -> None:
     _narrow_as_integers(module)
     _call_near_zero(module)
     use_elementary_functions(module)
+    _keep_outer_loops(module)
     run_mlir_passes(module, ",".join(_TO_LLVM), verify_each=False)
+    _tell_branches(module)
+
+
+_SAID = "llvm.loop_annotation"
+_LONG = 32
+"""Iterations of a loop that LLVM computes by vectors."""
+
+
+def _keep_outer_loops(module: ir.Module) -> None:
+    """LLVM writes out no loop around long ones: that takes it long, and code is no faster for it.
+
+    Those around short ones, as over a window, it may: what is written out of these can be computed by vectors.
+    """
+    with entered(module.operation):
+        kept = ir.Attribute.parse("#llvm.loop_annotation<unroll = <disable = true>>")
+
+        def innermost(op: ir.Operation) -> int | None:
+            """The least iterations of the innermost loops; None where there are none."""
+            inside = [each.operation for region in op.regions for block in region.blocks for each in block.operations]
+            least = min((found for each in inside if (found := innermost(each)) is not None), default=None)
+            if op.name != "scf.for":
+                return least
+            if least is not None and least >= _LONG:
+                op.attributes[_SAID] = kept
+            return _iterations_of(op) if least is None else least
+
+        innermost(module.operation)
+
+
+def _iterations_of(loop: ir.Operation) -> int:
+    """0 where they are not known."""
+    lower, upper, step = (constant_of(bound) for bound in list(loop.operands)[:3])
+    if lower is None or upper is None or not step:
+        return 0
+    return max(0, math.ceil((upper - lower) / step))
+
+
+def _tell_branches(module: ir.Module) -> None:
+    """Says of loops what is said where LLVM's dialect has it: MLIR's passes leave it in an attribute that nothing reads."""
+    for op in nested_ops(module.operation):
+        if op.name == "llvm.br" and _SAID in op.attributes:
+            op.attributes["loop_annotation"] = op.attributes[_SAID]
+            del op.attributes[_SAID]
 
 
 def _narrow_in_two_steps(module: ir.Module) -> None:

@@ -249,3 +249,37 @@ def test_linalg_on_memrefs_becomes_loops() -> None:
     x, y = torch.arange(4.0), torch.zeros(4)
     Kernel(KernelText(text, ()), [View("f32", (4,), (1,))] * 2)(x, y)
     assert y.tolist() == [0, 2, 4, 6]
+
+
+NEST = """
+func.func @KERNEL(%p0: memref<f32>, %n: index) {{
+  %from = memref.reinterpret_cast %p0 to offset: [0], sizes: [9999], strides: [1] : memref<f32> to memref<9999xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %length = arith.constant {length} : index
+  %x = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %c5 step %c1 {{
+    scf.for %j = %c0 to %n step %c1 {{
+      scf.for %k = %c0 to {bound} step %c1 {{
+        %sum = arith.addi %j, %k : index
+        memref.store %x, %from[%sum] : memref<9999xf32>
+      }}
+    }}
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("length", "bound", "kept"), [(64, "%length", 2), (32, "%length", 2), (31, "%length", 0), (64, "%n", 0)]
+)
+def test_loops_around_long_ones_are_not_written_out(length: int, bound: str, kept: int) -> None:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(NEST.format(length=length, bound=bound))
+        kernels_to_llvm(module)
+        text = str(module)
+    assert text.count("{loop_annotation = #loop_annotation}") == kept
+    assert "llvm.loop_annotation =" not in text
+    assert ("disable = true" in text) == bool(kept)
