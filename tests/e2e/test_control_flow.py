@@ -341,3 +341,29 @@ def test_a_slice_that_leaves_its_tensor_in_a_loop_is_an_error() -> None:
         ExecutionError, match="a check of `tensor.extract_slice` failed: expected a place inside of its operand"
     ):
         program(X, 5)
+
+
+CHOSEN = """
+func.func @f(%v: i32, %b: i1, %q: tensor<2x4xi32>) -> (tensor<2x4xi32>, tensor<2x4xi32>) {
+  %e = tensor.empty() : tensor<2x4xi32>
+  %q0 = linalg.fill ins(%v : i32) outs(%e : tensor<2x4xi32>) -> tensor<2x4xi32>
+  %p:2 = scf.if %b -> (tensor<2x4xi32>, tensor<2x4xi32>) {
+    %k = arith.constant dense<1> : tensor<2x4xi32>
+    scf.yield %q0, %k : tensor<2x4xi32>, tensor<2x4xi32>
+  } else {
+    scf.yield %e, %e : tensor<2x4xi32>, tensor<2x4xi32>
+  }
+  %r = linalg.add ins(%p#1, %q : tensor<2x4xi32>, tensor<2x4xi32>) outs(%e : tensor<2x4xi32>) -> tensor<2x4xi32>
+  return %p#0, %r : tensor<2x4xi32>, tensor<2x4xi32>
+}
+"""
+
+
+def test_memory_that_is_chosen_and_never_written_has_a_place() -> None:
+    """What it holds is anything, but reading it must not end the process."""
+    program = hotdesk.compile(CHOSEN)
+    q = np.arange(8, dtype=np.int32).reshape(2, 4)
+    filled, added = program(3, True, q)
+    assert (filled == 3).all()
+    assert (added == q + 1).all()
+    assert [result.shape for result in program(3, False, q)] == [(2, 4), (2, 4)]

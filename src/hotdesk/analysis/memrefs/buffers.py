@@ -36,6 +36,7 @@ from hotdesk.sizes.proofs import known_limit
 from hotdesk.sizes.size import Size, is_opaque
 
 _UNTOUCHING = VIEWS | QUIET | {DEALLOC}
+_CHOICE = "arith.select"
 _CODE = ("memref.store", "memref.copy", "memref.alloca", "func.call")
 """Ops that are code of their own between the kernels, as control flow is."""
 
@@ -88,7 +89,7 @@ def is_straight(function: ir.Operation, sizes: SymbolicSizes) -> bool:
     for op in top_level_ops(function):
         if is_loop_or_branch(op) or op.name in _CODE or op.name.startswith("vector."):
             return False
-        if op.name == "arith.select" and is_memref(op.results[0].type):
+        if op.name == _CHOICE and is_memref(op.results[0].type):
             return False
         if any(isinstance(result.type, ir.IndexType) and is_opaque(sizes.value(result)) for result in op.results):
             return False
@@ -151,14 +152,19 @@ class _Bases:
 
     def _touching(self, buffer: BufferValue) -> tuple[int, ...]:
         users = self._users[buffer.number]
-        return tuple(sorted({self._numbers[op] for op in users if self._program.ops[op].name not in _UNTOUCHING}))
+        return tuple(sorted({self._numbers[op] for op in users if self._touches(op)}))
+
+    def _touches(self, number: int) -> bool:
+        """Whether an op touches what it uses, or chooses one of several memrefs: what uses its choice may touch any of them."""
+        op = self._program.ops[number]
+        return op.name not in _UNTOUCHING or (op.name == _CHOICE and is_memref(op.operation.results[0].type))
 
     def _first(self, buffer: BufferValue) -> int:
         """The first op of the function that touches an argument or has one inside that does; 0 if it has several blocks."""
         program = self._program
         if len(program.function.regions[0].blocks) != 1:
             return 0
-        users = (user for user in self._users[buffer.number] if program.ops[user].name not in _UNTOUCHING)
+        users = filter(self._touches, self._users[buffer.number])
         tops = (program.within(user, buffer.block) for user in users)
         return min((self._numbers[top] for top in tops if top is not None), default=0)
 
@@ -169,6 +175,6 @@ class _Bases:
             above, name = program.within(user, buffer.block), program.ops[user].name
             if name == DEALLOC and above == user:
                 freed = self._numbers[user]
-            elif name not in _UNTOUCHING and above is not None:
+            elif self._touches(user) and above is not None:
                 first = min(first, self._numbers[above])
         return None if freed is None else (min(first, freed), freed)
