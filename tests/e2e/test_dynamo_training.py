@@ -261,3 +261,12 @@ def test_fused_kernels_of_other_backends_are_left_alone(name: str) -> None:
     called = [each.count for each in profile.key_averages() if each.key.startswith("aten::_fused_")]
     assert sum(called) >= 2
     assert not hotdesk.dynamo_report().compiled
+
+
+@pytest.mark.parametrize("stride", [1, 2, (2, 3)])
+@pytest.mark.parametrize("outs", [8, 16])
+def test_gradients_of_a_filter_for_each_channel(stride: Any, outs: int) -> None:
+    model = nn.Conv2d(8, outs, (3, 2), stride=stride, padding=1, dilation=(1, 2), groups=8)
+    like = copy.deepcopy(model)
+    compiled = torch.compile(model, backend=backend, options={"fallback": False})
+    assert_same_gradients(compiled, model, like, torch.randn(2, 8, 10, 11))

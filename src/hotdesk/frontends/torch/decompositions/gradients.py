@@ -6,6 +6,7 @@ results, and refuses groups and transposed convolutions.
 """
 
 # Sizes may be symbolic; the annotations do not show it.
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -74,7 +75,41 @@ def _of_image(
         - ((gradient.shape[2 + d] - 1) * stride[d] - 2 * padding[d] + dilation[d] * (filters.shape[2 + d] - 1) + 1)
         for d in deep
     ]
+    if groups > 1 and all(isinstance(size, int) for size in (*filters.shape, *padding, *left)):
+        before = [dilation[d] * (filters.shape[2 + d] - 1) - padding[d] for d in deep]
+        if min(before) >= 0 and min(left) >= 0:
+            return _of_image_in_groups(gradient, filters, before, left, (stride, dilation), groups)
     return aten.convolution(gradient, filters, None, stride, padding, dilation, True, left, groups)
+
+
+def _of_image_in_groups(
+    gradient: Tensor,
+    filters: Tensor,
+    before: Sequence[int],
+    left: Sequence[int],
+    moves: tuple[Sequence[int], Sequence[int]],
+    groups: int,
+) -> Tensor:
+    """A convolution of the gradient, with zeros between its pixels, and of the filters the other way round.
+
+    torch-mlir has no lowering for a transposed convolution with a channel of its own for each filter.
+    """
+    stride, dilation = moves
+    spread = gradient
+    for d, step in enumerate(stride):
+        if step > 1:
+            at = 2 + d
+            behind = spread.dim() - 1 - at
+            wide = aten.constant_pad_nd(spread.unsqueeze(at + 1), [*[0, 0] * behind, 0, step - 1], 0.0)
+            shape = [*spread.shape[:at], spread.shape[at] * step, *spread.shape[at + 1 :]]
+            spread = aten.slice(wide.reshape(shape), at, 0, (spread.shape[at] - 1) * step + 1)
+    if any(left):
+        spread = aten.constant_pad_nd(spread, [side for size in reversed(left) for side in (0, size)], 0.0)
+    outs, ins, *window = filters.shape
+    turned = filters.reshape(groups, outs // groups, ins, *window).transpose(1, 2)
+    turned = turned.reshape(groups * ins, outs // groups, *window).flip(list(range(2, filters.dim())))
+    ones, none = [1 for _ in stride], [0 for _ in stride]
+    return aten.convolution(spread, turned, None, ones, before, dilation, False, none, groups)
 
 
 def _of_filters(
