@@ -8,7 +8,7 @@
 // CHECK:         call @g({{%.*}}) : (memref<8xf32, strided<[?], offset: ?>>) -> f32
 // CHECK:         call @h({{%.*}}) : (memref<8xf32, strided<[?], offset: ?>>) -> f32
 func.func private @g(%x: tensor<4xf32>) -> f32
-func.func @main(%a: tensor<4xf32>) -> f32 {
+func.func @calls(%a: tensor<4xf32>) -> f32 {
   %r = call @g(%a) : (tensor<4xf32>) -> f32
   return %r : f32
 }
