@@ -51,7 +51,7 @@ import os, signal, sys, threading, time
 import torch, hotdesk
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell begins without
-layers = [torch.nn.Conv2d(4 + i, 5 + i, 3, padding=1) for i in range(12)]
+layers = [torch.nn.Conv2d(4 + i, 5 + i, 3, padding=1) for i in range(40)]
 large = torch.nn.Sequential(*[part for layer in layers for part in (layer, torch.nn.Tanh())]).eval()
 image = torch.rand(1, 4, 16, 16)
 pressed = []
