@@ -208,9 +208,11 @@ class KernelBuilder(Values):
             return self.constant(str(value), "i64")
         return self.value(f"arith.index_cast {value} : index to i64")
 
-    def plain(self, value: Index) -> Index:
-        """An index that LLVM takes as it is, and not apart: a place that many loads are near to takes its loop strength reduction
-        long to write as steps of several loops."""
+    def frozen(self, value: Index) -> Index:
+        """An index behind LLVM's `freeze`, which its analysis of loops does not look through.
+
+        For the address that many loads of a loop are near to: loop strength reduction took most of the time for such a kernel.
+        """
         if isinstance(value, int):
             return value
         return self.value(f"arith.index_cast {self.value(f'llvm.freeze {self.integer(value)} : i64')} : i64 to index")

@@ -49,8 +49,8 @@ from torch.export.graph_signature import (
 from torch.fx import Graph, Node
 from torch.utils import _pytree as pytree
 
+from hotdesk.frontends.torch.call_tracing import trace_call
 from hotdesk.frontends.torch.functionalized import is_mutable
-from hotdesk.frontends.torch.recording import record
 
 Table: TypeAlias = "Mapping[Any, Callable[..., Any]]"
 _aten: Any = torch.ops.aten
@@ -276,25 +276,25 @@ class _Body:
 
 
 def _bodies(program: ExportedProgram, calls: _Calls, table: Table) -> dict[Hashable, _Body] | None:
-    """What each distinct call is decomposed to: recorded where that may be, or by PyTorch, all others in one program. None
-    against condition 4."""
+    """What each distinct call is decomposed to: traced by us where that is legal, all others by PyTorch, in one program.
+    None against condition 4."""
     mode = next((v.fake_mode for v in _values(program) if isinstance(v, FakeTensor)), None)
     if mode is None:
         return None
     if not all(isinstance(e.meta["val"], torch.Tensor) for node in calls.first.values() for e in node.all_input_nodes):
         return None
-    bodies = {key: body for key, call in calls.first.items() if (body := _recorded(call, table, mode)) is not None}
-    traced = {key: call for key, call in calls.first.items() if key not in bodies}
-    if not traced:
+    bodies = {key: body for key, call in calls.first.items() if (body := _traced_here(call, table, mode)) is not None}
+    others = {key: call for key, call in calls.first.items() if key not in bodies}
+    if not others:
         return bodies
     graph, results = Graph(), list[tuple[Node | None, ...]]()
     placeholders: dict[tuple[int, int], Node] = {}
-    for number, node in enumerate(traced.values()):
+    for number, node in enumerate(others.values()):
         for place, each in enumerate(node.all_input_nodes):
             made = graph.placeholder(f"argument_{number}_{place}")
             made.meta["val"] = _like(each.meta["val"], mode)
             placeholders[number, place] = made
-    for number, node in enumerate(traced.values()):
+    for number, node in enumerate(others.values()):
         arguments = {each: placeholders[number, place] for place, each in enumerate(node.all_input_nodes)}
         copy = graph.node_copy(node, arguments.__getitem__)
         copy.target, copy.meta = _functional(node.target), dict(node.meta)
@@ -315,13 +315,13 @@ def _bodies(program: ExportedProgram, calls: _Calls, table: Table) -> dict[Hasha
         return None
     if any(spec.kind != InputKind.USER_INPUT for spec in taken.graph_signature.input_specs):
         return None
-    apart = _taken_apart(taken, traced, results)
+    apart = _taken_apart(taken, others, results)
     return None if apart is None else bodies | apart
 
 
-def _recorded(call: Node, table: Table, mode: FakeTensorMode) -> _Body | None:
-    """What one call is decomposed to, as `record` has it."""
-    found = record(call, table, mode)
+def _traced_here(call: Node, table: Table, mode: FakeTensorMode) -> _Body | None:
+    """What one call is decomposed to, as `trace_call` has it."""
+    found = trace_call(call, table, mode)
     if found is None:
         return None
     arguments, made = found

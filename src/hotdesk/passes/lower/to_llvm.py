@@ -12,8 +12,6 @@ register asks for `__truncsfbf2`: `SUPPORT` has it.
 
 from __future__ import annotations
 
-import math
-
 from hotdesk._bindings import ir
 from hotdesk.ir.building import constant, create, replace
 from hotdesk.ir.context import entered, run_mlir_passes
@@ -95,7 +93,7 @@ def _iterations_of(loop: ir.Operation) -> int:
     lower, upper, step = (constant_of(bound) for bound in list(loop.operands)[:3])
     if lower is None or upper is None or not step:
         return 0
-    return max(0, math.ceil((upper - lower) / step))
+    return max(0, int(-((lower - upper) // step)))
 
 
 def _tell_branches(module: ir.Module) -> None:

@@ -98,7 +98,7 @@ def test_equal_calls_are_decomposed_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(torch.export.ExportedProgram, "run_decompositions", counted)
     assert decomposed(program) is not None
-    assert taken == [5]  # convolution, relu, sigmoid, linear, gelu; batch norms are recorded
+    assert taken == [5]  # convolution, relu, sigmoid, linear, gelu; batch norms are traced by us
 
 
 def _old_name(x: torch.Tensor) -> torch.Tensor:

@@ -7,24 +7,13 @@ from typing import Any
 
 import pytest
 import torch
-from torch._higher_order_ops import scan, while_loop
-from torch._higher_order_ops.map import map as map_over
+from torch._higher_order_ops import while_loop
 
 import hotdesk
 from hotdesk.frontends.torch.export import export
 from hotdesk.frontends.torch.subgraph_constants import lifted
 from tests.e2e.checking import Call, close, random
-
-PAIR = [1.0, -2.0]
-
-
-def _both_ways(x: torch.Tensor) -> Any:
-    return torch.cond(x.sum() > 0, lambda x: x + torch.tensor(2.0), lambda x: x * torch.tensor(PAIR), (x,))
-
-
-def _loop(x: torch.Tensor) -> Any:
-    body = lambda i, x: (i + torch.tensor(1), x * torch.tensor(PAIR))  # noqa: E731
-    return while_loop(lambda i, x: i < torch.tensor(3), body, (torch.tensor(0), x))
+from tests.unit.frontends.torch.numbers_in_subgraphs import PAIR, both_ways, loop, mapped, scanned
 
 
 def _loops(x: torch.Tensor) -> Any:
@@ -34,23 +23,11 @@ def _loops(x: torch.Tensor) -> Any:
     return while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, inner(x) + torch.tensor(PAIR)), (torch.tensor(0), x))
 
 
-def _scanned(x: torch.Tensor) -> Any:
-    def step(held: torch.Tensor, row: torch.Tensor) -> Any:
-        moved = torch.cond(row.sum() > 0, lambda h: h + torch.tensor(PAIR), lambda h: h - torch.tensor(0.5), (held,))
-        return moved + row, held * torch.tensor(3.0)
-
-    return scan(step, torch.zeros(2), x)
-
-
-def _mapped(x: torch.Tensor) -> Any:
-    return map_over(lambda row: row + torch.tensor(PAIR), x)
-
-
 def _named_alike(x: torch.Tensor, held: torch.Tensor) -> Any:
     return torch.cond(x.sum() > 0, lambda x, h: x + torch.tensor(2.0) * h, lambda x, h: x - h, (x, held))
 
 
-@pytest.mark.parametrize("function", [_both_ways, _loop, _loops, _scanned, _mapped])
+@pytest.mark.parametrize("function", [both_ways, loop, _loops, scanned, mapped])
 def test_as_in_eager(function: Callable[[torch.Tensor], Any]) -> None:
     x = random(3, 2).abs()
     program = hotdesk.compile(Call(function), (x,))
@@ -89,7 +66,7 @@ def test_the_model_has_something_of_the_same_name(kind: str) -> None:
 
 def test_the_program_is_left_as_it_is() -> None:
     x = random(3, 2)
-    exported = export(Call(_both_ways), (x,)).program
+    exported = export(Call(both_ways), (x,)).program
     code, constants = exported.graph_module.code, dict(exported.constants)
     made = lifted(exported)
     assert sorted(tuple(each.shape) for each in made.constants.values()) == [(), (2,)]

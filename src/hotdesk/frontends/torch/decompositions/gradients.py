@@ -75,14 +75,15 @@ def _of_image(
         - ((gradient.shape[2 + d] - 1) * stride[d] - 2 * padding[d] + dilation[d] * (filters.shape[2 + d] - 1) + 1)
         for d in deep
     ]
-    if groups > 1 and all(isinstance(size, int) for size in (*filters.shape, *padding, *left)):
+    is_known = all(isinstance(size, int) for size in (*filters.shape, *padding, *left))
+    if is_known and groups > 1 and filters.shape[1] == 1:
         before = [dilation[d] * (filters.shape[2 + d] - 1) - padding[d] for d in deep]
         if min(before) >= 0 and min(left) >= 0:
-            return _of_image_in_groups(gradient, filters, before, left, (stride, dilation), groups)
+            return _of_image_by_channel(gradient, filters, before, left, (stride, dilation), groups)
     return aten.convolution(gradient, filters, None, stride, padding, dilation, True, left, groups)
 
 
-def _of_image_in_groups(
+def _of_image_by_channel(
     gradient: Tensor,
     filters: Tensor,
     before: Sequence[int],
@@ -105,9 +106,8 @@ def _of_image_in_groups(
             spread = aten.slice(wide.reshape(shape), at, 0, (spread.shape[at] - 1) * step + 1)
     if any(left):
         spread = aten.constant_pad_nd(spread, [side for size in reversed(left) for side in (0, size)], 0.0)
-    outs, ins, *window = filters.shape
-    turned = filters.reshape(groups, outs // groups, ins, *window).transpose(1, 2)
-    turned = turned.reshape(groups * ins, outs // groups, *window).flip(list(range(2, filters.dim())))
+    outs, _, *window = filters.shape
+    turned = filters.reshape(groups, outs // groups, *window).flip(list(range(2, filters.dim())))
     ones, none = [1 for _ in stride], [0 for _ in stride]
     return aten.convolution(spread, turned, None, ones, before, dilation, False, none, groups)
 

@@ -10,11 +10,11 @@ from torch.overrides import TorchFunctionMode
 from hotdesk.frontends.torch.decompositions.asserted import ASSERTED
 from hotdesk.frontends.torch.decompositions.counted import NAMED, SELECTIONS
 from hotdesk.frontends.torch.decompositions.covariance import COVARIANCES
+from hotdesk.frontends.torch.decompositions.ctc_loss import CTC_LOSSES
 from hotdesk.frontends.torch.decompositions.parts import PART_FUNCTIONS
 from hotdesk.frontends.torch.decompositions.recurrent import LAYERS
-from hotdesk.frontends.torch.decompositions.temporal import TEMPORAL
 
-_NAMED = {**NAMED, **ASSERTED, **COVARIANCES, **PART_FUNCTIONS, **TEMPORAL}
+_NAMED = {**NAMED, **ASSERTED, **COVARIANCES, **PART_FUNCTIONS, **CTC_LOSSES}
 _FUNCTIONS = {**LAYERS, **SELECTIONS, **_NAMED}
 
 

@@ -63,7 +63,7 @@ def write_plane(
             totals = [f.load_masked(p.y, at, written) if p.accumulate else f.zeros() for at in places]
             for below, readers in _readers(rows, sorted({each for each, _ in taps}), count).items():
                 line = f.add(f.mul(row, rows.stride), below - rows.pad_low)
-                start = f.plain(f.add(here.x, f.mul(line, rows.input_stride)))
+                start = f.frozen(f.add(here.x, f.mul(line, rows.input_stride)))
 
                 def products(readers: _Readers = readers, start: Index = start) -> list[str]:
                     sums = [totals[output] for output, _ in readers]

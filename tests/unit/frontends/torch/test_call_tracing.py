@@ -1,4 +1,4 @@
-"""What a decomposition calls is recorded as PyTorch's own tracing has it, or the call is left to PyTorch."""
+"""A call is traced to the graph that PyTorch's own tracing makes, or is left to PyTorch."""
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownParameterType=false
@@ -11,8 +11,8 @@ import pytest
 import torch
 from torch._subclasses import FakeTensorMode
 
+from hotdesk.frontends.torch.call_tracing import trace_call
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
-from hotdesk.frontends.torch.recording import record
 
 
 def _exported(model: torch.nn.Module, x: torch.Tensor) -> Any:
@@ -49,14 +49,14 @@ def _text(nodes: list[torch.fx.Node], arguments: list[torch.fx.Node]) -> list[st
     ],
     ids=["2-d", "without weights", "of rows", "3-d", "f16", "bf16", "f64"],
 )
-def test_a_batch_norm_is_recorded_as_pytorch_traces_it(norm: torch.nn.Module, shape: tuple[int, ...]) -> None:
+def test_a_batch_norm_is_traced_as_pytorch_does(norm: torch.nn.Module, shape: tuple[int, ...]) -> None:
     dtype = next(iter(norm.buffers())).dtype
     program = _exported(norm.eval(), torch.ones(shape, dtype=dtype))
     table = decomposition_table(exported=True)
     (call,) = _calls(program)
     with torch.no_grad():
         whole = program.run_decompositions(table)
-        found = record(call, table, call.meta["val"].fake_mode)
+        found = trace_call(call, table, call.meta["val"].fake_mode)
     assert found is not None
     arguments, made = found
     placeholders = {node.name: node for node in whole.graph.nodes if node.op == "placeholder"}
@@ -84,7 +84,7 @@ def test_other_calls_are_left_to_pytorch() -> None:
     calls = [*_calls(program), *_calls(empty)]
     assert len(calls) > 2
     for call in calls:
-        assert record(call, table, FakeTensorMode()) is None
+        assert trace_call(call, table, FakeTensorMode()) is None
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_a_decomposition_of_another_kind_is_left_to_pytorch(decomposition: Any) 
     (call,) = _calls(program)
     table = {torch.ops.aten._native_batch_norm_legit_no_training.default: decomposition}
     with torch.no_grad():
-        assert record(call, table, call.meta["val"].fake_mode) is None
+        assert trace_call(call, table, call.meta["val"].fake_mode) is None

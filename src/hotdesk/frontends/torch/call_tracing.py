@@ -1,4 +1,4 @@
-"""The ops that a decomposition of ours calls, as nodes of a graph, recorded while it runs on tensors without contents.
+"""A fast trace of what one call is decomposed to: our decomposition runs once, on fake tensors, and its ops become nodes.
 
 PyTorch's own tracing passes each op through functionalization and dispatch, twice. That is a millisecond an op, and networks of
 convolutions have a batch norm of a dozen ops after each. Here an op is called once, on fake tensors.
@@ -24,9 +24,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 _aten: Any = torch.ops.aten
 
 
-def record(call: Node, table: Mapping[Any, Callable[..., Any]], mode: FakeTensorMode) -> tuple[list[Node], Node] | None:
+def trace_call(
+    call: Node, table: Mapping[Any, Callable[..., Any]], mode: FakeTensorMode
+) -> tuple[list[Node], Node] | None:
     """The placeholders for the tensors that a call takes, in the order of its `all_input_nodes`, and the node that makes what it
-    does, all in a graph of their own; None if the call is not recorded. `table` is that of all decompositions."""
+    does, all in a graph of their own; None if the call is left to PyTorch. `table` is that of all decompositions."""
     found = _decomposition(call, table)
     if found is None:
         return None
@@ -34,24 +36,24 @@ def record(call: Node, table: Mapping[Any, Callable[..., Any]], mode: FakeTensor
     graph, taken = Graph(), dict[Node, torch.Tensor]()
     placeholders = list[Node]()
     with mode:
-        recorder = _Recorder(graph, table)
+        tracer = _Tracer(graph, table)
         for number, each in enumerate(call.all_input_nodes):
             # A tensor of its own: that of the program may be one of several nodes'.
             tensor = torch.empty_strided(
                 each.meta["val"].shape, each.meta["val"].stride(), dtype=each.meta["val"].dtype
             )
             taken[each] = tensor
-            placeholders.append(recorder.takes(f"argument_{number}", tensor))
+            placeholders.append(tracer.takes(f"argument_{number}", tensor))
         try:
-            with recorder:
+            with tracer:
                 made = decomposition(*[taken[each] if isinstance(each, Node) else each for each in given])
-        except _Unrecorded:
+        except _LeftToPyTorch:
             return None
-    return placeholders, recorder.made[made]
+    return placeholders, tracer.made[made]
 
 
 def _decomposition(call: Node, table: Mapping[Any, Callable[..., Any]]) -> tuple[Callable[..., Any], list[Any]] | None:
-    """What makes the result of a call, and what it is to be given; None if calls of this kind are not recorded."""
+    """What makes the result of a call, and what it is to be given; None if calls of this kind are left to PyTorch."""
     if call.target is not _aten.batch_norm.default or call.kwargs:
         return None
     x, weight, bias, mean, variance, training, momentum, epsilon, *_ = cast("tuple[Any, ...]", call.args)
@@ -61,11 +63,11 @@ def _decomposition(call: Node, table: Mapping[Any, Callable[..., Any]]) -> tuple
     return (lambda *given: normalized(*given)[0]), [x, weight, bias, mean, variance, momentum, epsilon]
 
 
-class _Unrecorded(Exception):
-    """An op that cannot be recorded was called."""
+class _LeftToPyTorch(Exception):
+    """An op was called that has several results, or changes its arguments."""
 
 
-class _Recorder(TorchDispatchMode):
+class _Tracer(TorchDispatchMode):
     """Adds the ops that are called to a graph; `made` are the nodes of the tensors."""
 
     def __init__(self, graph: Graph, table: Mapping[Any, Callable[..., Any]]) -> None:
@@ -90,7 +92,7 @@ class _Recorder(TorchDispatchMode):
         if not any(isinstance(each, torch.Tensor) for each in pytree.tree_leaves(result)):
             return result  # what is known of a tensor, as its device
         if op._schema.is_mutable or not isinstance(result, torch.Tensor) or result in self.made:
-            raise _Unrecorded
+            raise _LeftToPyTorch
         told = pytree.tree_map_only(torch.Tensor, self.made.__getitem__, (args, kwargs))
         self.made[result] = node = self._graph.call_function(op, *told)
         node.meta["val"] = result

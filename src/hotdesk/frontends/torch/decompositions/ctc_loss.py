@@ -1,4 +1,4 @@
-"""Connectionist temporal classification, as a loop over the steps of a sequence, for any lengths that tensors tell.
+"""The CTC loss (connectionist temporal classification) as a scan over the steps of a sequence, its lengths tensors or numbers.
 
 Source: Graves, Fernández, Gomez, Schmidhuber, "Connectionist Temporal Classification", ICML 2006, section 4.1, in logarithms.
 
@@ -139,7 +139,7 @@ def _ctc_loss_of_number(
     return _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, named, zero_infinity)
 
 
-TEMPORAL: dict[Any, Callable[..., Any]] = {
+CTC_LOSSES: dict[Any, Callable[..., Any]] = {
     torch.nn.functional.ctc_loss: _ctc_loss,
     torch.ctc_loss: _ctc_loss_of_number,
 }
