@@ -1,9 +1,9 @@
 """Steps of training at batch 4: bytes, times and losses of Hotdesk's beside those of eager PyTorch, checkpointing and inductor.
 
-    python benchmarks/training.py [--models NAME …] [--steps 50] [--rounds 7]
+    python benchmarks/training.py [--models NAME …] [--steps 50] [--rounds 7] [--rows NAME …]
 
 Prints a table for each model and writes `benchmarks/TRAINING.md` and `benchmarks/training.json`; a run of some models replaces
-theirs in both.
+theirs in both, and one of some rows those of each model, whose times stay.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -30,9 +30,16 @@ from benchmarks.measure import ROOT, THREAD_VARIABLES, Child, ChildError, start
 from benchmarks.results import surroundings
 
 MODELS = ("resnet50", "unet", "vit_b16", "gpt2", "gpt2_long")
-IN_DOUBLE = ("resnet50",)
-"""Models whose losses are compared in float64 too, and with those of a perturbed image."""
+CHAOTIC = ("resnet50",)
+"""Models whose losses rounding decides: compared in float64 and at a low rate too, with a perturbed image and inductor."""
 PERTURBED = "eager, perturbed"
+IN_DOUBLE, SLOW = ", float64", ", rate 1e-05"
+OTHERWISE: Mapping[str, Sequence[str]] = {IN_DOUBLE: ("--dtype", "float64"), SLOW: ("--rate", "1e-05")}
+"""What is behind the name of a contender that makes other steps, and how its child is told."""
+LOSSES_ALONE = (
+    *(f"{contender}{IN_DOUBLE}" for contender in ("eager", "hotdesk")),
+    *(f"{contender}{SLOW}" for contender in ("eager", PERTURBED, "inductor", "hotdesk")),
+)
 OF_BAR, OF_OWN = "hotdesk, half of the bar", "hotdesk, half of its own"
 CONTENDERS = ("eager", PERTURBED, "checkpoint", "inductor", "hotdesk", OF_BAR, OF_OWN)
 OVER_EAGER, OVER_INDUCTOR = 0.6, 0.8
@@ -53,6 +60,7 @@ MB = 10⁶ bytes. Each contender is a process of its own on two threads.
   without a budget.
 - **losses**: how far those of the first steps are from eager PyTorch's, at most, by the larger of 1 and eager's loss.
   **perturbed** is eager PyTorch whose images are one part in a million larger: what rounding does to these losses.
+  **rate 1e-05** is a hundredth of the learning rate of all other steps, 1e-3.
 """
 
 
@@ -76,7 +84,7 @@ class Figures:
 
 
 Found = dict[str, "Figures | str"]
-"""By contender, what it needs, or why that is not known. In float64 it has `, float64` behind its name."""
+"""By contender, with what stands behind its name for other steps, what it needs, or why that is not known."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -84,10 +92,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--models", nargs="*", choices=MODELS, default=list(MODELS))
     parser.add_argument("--steps", type=int, default=50, help="whose losses are compared (50)")
     parser.add_argument("--rounds", type=int, default=7, help="steps of each contender that are timed (7)")
+    parser.add_argument("--rows", nargs="*", default=[], help="rows to measure again, but for their times; others stay")
     options = parser.parse_args(arguments)
     console = Console(highlight=False, soft_wrap=True)
     around = surroundings()
     for model in options.models:
+        if options.rows:
+            again(model, options.rows, options.steps, console)
+            continue
         found = measure(model, options.steps, options.rounds, console)
         write(model, {"around": around, "found": _plain(found)})
     console.print(PAGE.read_text(), markup=False)
@@ -100,17 +112,18 @@ def measure(model: str, steps: int, rounds: int, console: Console) -> Found:
     ready: dict[str, Child] = {}
     try:
         for contender in CONTENDERS:
-            if contender == PERTURBED and model not in IN_DOUBLE:
+            if contender == PERTURBED and model not in CHAOTIC:
                 continue
-            told = steps if contender not in ("checkpoint", "inductor", OF_OWN) else 0
-            child = _ready(found, contender, model, told, "float32")
+            untold = ("checkpoint", OF_OWN) if model in CHAOTIC else ("checkpoint", "inductor", OF_OWN)
+            child = _ready(found, contender, model, 0 if contender in untold else steps)
             console.print(f"{model}: {contender}: {_brief(found[contender])}", markup=False)
             if child is not None and contender != PERTURBED:
                 ready[contender] = child
             elif child is not None:
                 child.stop()
-        for contender in ("eager", "hotdesk") if model in IN_DOUBLE else ():
-            child = _ready(found, contender, model, steps, "float64")
+        for name in LOSSES_ALONE if model in CHAOTIC else ():
+            child = _ready(found, name, model, steps)
+            console.print(f"{model}: {name}: {_brief(found[name])}", markup=False)
             if child is not None:
                 child.stop()
         return _timed(found, ready, rounds)
@@ -119,17 +132,39 @@ def measure(model: str, steps: int, rounds: int, console: Console) -> Found:
             child.stop()
 
 
-def _ready(found: Found, contender: str, model: str, steps: int, dtype: str) -> Child | None:
+def again(model: str, names: Sequence[str], steps: int, console: Console) -> None:
+    """Measures some rows of a model's table again, but for their times; the page has all others as they were."""
+    entry = json.loads(RESULTS.read_text())[model]
+    found: Found = {name: told if isinstance(told, str) else _figures(told) for name, told in entry["found"].items()}
+    for name in names:
+        known = found.get(name)
+        child = _ready(found, name, model, steps)
+        console.print(f"{model}: {name}: {_brief(found[name])}", markup=False)
+        if child is not None:
+            child.stop()
+        told = found[name]
+        if isinstance(told, Figures) and isinstance(known, Figures):
+            found[name] = replace(told, seconds=known.seconds, prepare=known.prepare)
+    write(model, {**entry, "found": _plain(found)})
+
+
+def _split(name: str) -> tuple[str, str]:
+    """A contender, and what stands behind its name."""
+    behind = next((each for each in OTHERWISE if name.endswith(each)), "")
+    return name.removesuffix(behind), behind
+
+
+def _ready(found: Found, name: str, model: str, steps: int) -> Child | None:
     """A child that has made its first steps; what it tells goes to `found`."""
     budget = None
-    name = contender if dtype == "float32" else f"{contender}, {dtype}"
+    contender, behind = _split(name)
     if contender in (OF_BAR, OF_OWN):
         whole = allowed(found) if contender == OF_BAR else _peak(found, "hotdesk")
         if whole is None:
             found[name] = "no peak to halve"
             return None
         budget = whole // 2
-    command = [sys.executable, "-m", "benchmarks.steps.worker", contender, model, "--dtype", dtype]
+    command = [sys.executable, "-m", "benchmarks.steps.worker", contender, model, *OTHERWISE.get(behind, ())]
     command += ["--losses", str(steps)] if steps else []
     command += ["--budget", str(budget)] if budget else []
     threads = dict.fromkeys(THREAD_VARIABLES, "2")
@@ -209,7 +244,7 @@ def rows(found: Mapping[str, Figures | str]) -> list[str]:
         if isinstance(told, str):
             lines.append(f"| {name} | {told} | | | | | |")
             continue
-        like = found.get("eager, float64") if name.endswith("float64") else eager
+        like = found.get(f"eager{_split(name)[1]}", eager)
         by = like if isinstance(like, Figures) else None
         cells = (
             f"{told.peak / 1e6:,.1f}",
@@ -241,10 +276,10 @@ def bars(found: Mapping[str, Figures | str]) -> list[str]:
         ),
         ("half of the bar, losses", distance(half, eager) if half and eager else None, 1e-4),
     ]
-    for dtype in ("", ", float64"):
-        mine, eager = known.get(f"hotdesk{dtype}"), known.get(f"eager{dtype}")
+    for behind in ("", *OTHERWISE):
+        mine, eager = known.get(f"hotdesk{behind}"), known.get(f"eager{behind}")
         if mine and eager:
-            asked.append((f"losses{dtype}", distance(mine, eager), 1e-4))
+            asked.append((f"losses{behind}", distance(mine, eager), 1e-4))
     lines = ["| bar | at most | found | |", "|---|---|---|---|"]
     for name, value, most in asked:
         verdict = "not known" if value is None else "holds" if value <= most else "**does not hold**"

@@ -56,13 +56,13 @@ class Training:
         return _as(x, self.dtype), torch.randint(classes, shape, generator=generator)
 
 
-def training(name: str, dtype: torch.dtype) -> Training:
+def training(name: str, dtype: torch.dtype, rate: float = RATE) -> Training:
     """A model of `examples.models` in training mode, with an optimizer that has begun."""
     model = MODELS["gpt2" if name == LONG else name].build().train().requires_grad_().to(dtype)
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
-    optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=MOMENTUM)
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=MOMENTUM)
     for parameter in model.parameters():
         optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
     return Training(name, model, optimizer, dtype)
