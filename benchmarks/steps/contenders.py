@@ -56,12 +56,18 @@ class Training:
         return _as(x, self.dtype), torch.randint(classes, shape, generator=generator)
 
 
-def training(name: str, dtype: torch.dtype, rate: float = RATE) -> Training:
-    """A model of `examples.models` in training mode, with an optimizer that has begun."""
+def training(name: str, dtype: torch.dtype, *, rate: float = RATE, from_zero: bool = False) -> Training:
+    """A model of `examples.models` in training mode, with an optimizer that has begun.
+
+    `from_zero`: the last batch norm of each residual block has weight 0, so that a block begins as what it adds to (Goyal et al.,
+    "Accurate, Large Minibatch SGD", 2017, section 5.1).
+    """
     model = MODELS["gpt2" if name == LONG else name].build().train().requires_grad_().to(dtype)
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
+        if from_zero and type(module).__name__ == BLOCKS[name]:
+            nn.init.zeros_([each for each in module.modules() if isinstance(each, nn.BatchNorm2d)][-1].weight)
     optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=MOMENTUM)
     for parameter in model.parameters():
         optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
@@ -111,6 +117,14 @@ class Perturbed(Contender):
         return run
 
 
+class OneThread(Contender):
+    """Eager PyTorch on one thread, which adds up in another order."""
+
+    def prepare(self) -> None:
+        torch.set_num_threads(1)
+        super().prepare()
+
+
 class Checkpointed(Contender):
     """Eager PyTorch that keeps only what goes into each block, and computes the block again."""
 
@@ -145,6 +159,7 @@ class Hotdesk(Contender):
 CONTENDERS: Mapping[str, type[Contender]] = {
     "eager": Eager,
     "eager, perturbed": Perturbed,
+    "eager, one thread": OneThread,
     "checkpoint": Checkpointed,
     "inductor": Inductor,
     "hotdesk": Hotdesk,

@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument("--budget", type=int, help="bytes of a step")
     parser.add_argument("--dtype", default="float32")
     parser.add_argument("--rate", type=float, default=1e-3, help="the learning rate (0.001)")
+    parser.add_argument("--from-zero", action="store_true", help="residual blocks begin as what they add to")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     replies = own_output()
@@ -53,7 +54,7 @@ def _measured(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     from benchmarks.steps.contenders import CONTENDERS, training
 
     torch.set_num_threads(options.threads)
-    trained = training(options.model, getattr(torch, options.dtype), options.rate)
+    trained = training(options.model, getattr(torch, options.dtype), rate=options.rate, from_zero=options.from_zero)
     contender = CONTENDERS[options.contender](trained, options.budget)
     started = time.perf_counter()
     contender.prepare()

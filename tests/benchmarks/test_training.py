@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from benchmarks.steps.contenders import CONTENDERS, Training, cross_entropy
-from benchmarks.training import OF_BAR, Figures, allowed, bars, distance, rows
+from benchmarks.training import FROM_ZERO, OF_BAR, Figures, allowed, bars, distance, rows
 
 EAGER = Figures((2.0, 0.5), 1000, 0, 1.0, (0.5, 0.4, 0.6))
 OURS = Figures((2.0001, 0.5), 100, 400, 9.0, (0.4, 0.2, 0.6))
@@ -32,6 +32,15 @@ def test_bars() -> None:
     assert allowed({**found, "inductor": Figures((), 500, 0, 1.0, ())}) == 400
     assert distance(OURS, EAGER) == pytest.approx(5e-5)
     assert verdicts({**found, "inductor": Figures((), 600, 0, 1.0, ())})["peak over inductor's"] == "**does not hold**"
+
+
+def test_steps_from_zero_are_compared_with_eager_ones_from_zero() -> None:
+    begun = Figures((7.0, 6.0), 1000, 0, 1.0)
+    found: dict[str, Figures | str] = {"eager": EAGER, "hotdesk": Figures((2.1, 0.5), 100, 400, 9.0)}
+    found |= {f"eager{FROM_ZERO}": begun, f"hotdesk{FROM_ZERO}": Figures((7.0, 6.00006), 100, 400, 9.0)}
+    assert verdicts(found)["losses"] == "**does not hold**"
+    assert verdicts(found)[f"losses{FROM_ZERO}"] == "holds"
+    assert rows(found)[-1].endswith("| 1.0e-05, 2 steps |")
 
 
 def test_rows() -> None:
