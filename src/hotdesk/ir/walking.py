@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -28,20 +28,21 @@ def globals_of(module: ir.Module) -> dict[str, ir.Operation]:
     return {symbol_name(op): op for op in ops if op.name == "memref.global"}
 
 
+def ops_around(op: ir.Operation) -> Iterator[ir.Operation]:
+    """The ops that an op is in, from the inside out."""
+    while (parent := op.parent) is not None:
+        op = cast(Any, parent).operation
+        yield op
+
+
 def function_around(op: ir.Operation) -> ir.Operation:
     """The `func.func` that an op is in."""
-    return _around(op, "func.func")
+    return next(each for each in ops_around(op) if each.name == "func.func")
 
 
 def module_around(op: ir.Operation) -> ir.Operation:
-    """The module that an op is in; itself if it is one."""
-    return _around(op, "builtin.module")
-
-
-def _around(op: ir.Operation, name: str) -> ir.Operation:
-    while op.name != name:
-        op = cast(Any, op.parent).operation
-    return op
+    """The module that an op is in."""
+    return next(each for each in ops_around(op) if each.name == "builtin.module")
 
 
 def defined_functions(module: ir.Module) -> list[ir.Operation]:

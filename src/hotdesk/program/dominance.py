@@ -104,8 +104,8 @@ class Dominance:
 
     def top(self, block: int) -> int:
         """The block of the function that a block is, or is inside of."""
-        while (parent := self._program.blocks[block].parent) != FUNCTION:
-            block = self._program.ops[parent].block
+        for op in self._program.around(block):
+            block = op.block
         return block
 
     def _after_all(self, block: int) -> _Postdominators | None:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, cast
 import sympy
 
 from hotdesk._bindings import ir
+from hotdesk.ir.walking import ops_around
 from hotdesk.models.control_flow import branched
 from hotdesk.models.facts import Flow
 from hotdesk.models.registry import registered_model
@@ -125,12 +126,10 @@ def _of_branches(blocks: Sequence[ir.Block]) -> Sources:
 def is_inside(value: ir.Value, op: ir.Operation) -> bool:
     """Whether a value is defined in a region of an op."""
     owner = value.owner
-    around = owner.owner.operation if isinstance(owner, ir.Block) else cast(Any, owner).operation.parent
-    while around is not None:
-        if around == op:
-            return True
-        around = around.operation.parent
-    return False
+    if isinstance(owner, ir.Block):
+        home = owner.owner.operation
+        return home == op or op in ops_around(home)
+    return op in ops_around(cast(Any, owner).operation)
 
 
 def _ends(region: ir.Region) -> list[list[ir.Value]]:

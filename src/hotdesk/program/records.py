@@ -160,6 +160,12 @@ class FunctionIR(Generic[OpT, ValueT]):
             if block.last >= 0 and not block.branches and (self.ops[block.last].operands or not passes):
                 yield self.ops[block.last]
 
+    def around(self, block: int) -> Iterator[OpT]:
+        """The ops that a block is in, from the inside out."""
+        while (parent := self.blocks[block].parent) != FUNCTION:
+            yield self.ops[parent]
+            block = self.ops[parent].block
+
     def within(self, op: int, block: int) -> int | None:
         """The op of a block that is, or has inside, another op; None if the block has none."""
         while (here := self.ops[op].block) != block:

@@ -34,7 +34,6 @@ from hotdesk.analysis.allocations.hoisting import runs_in_parallel
 from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded, live_range
 from hotdesk.analysis.allocations.types import alignment_of, is_contiguous
 from hotdesk.analysis.allocations.uses import Allocation, Allocations, bytes_of_element
-from hotdesk.analysis.memrefs.buffer_program import FUNCTION
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.types import shape_of
 from hotdesk.models.new_memory import why_not_replaced
@@ -179,12 +178,9 @@ def _range(
     if allocation.frees and not allocation.is_freed_simply:
         return Unbounded(Reason.FREED_ELSEWHERE, allocation.frees[0])
     program = allocations.program
-    block = program.ops[allocation.op].block
-    while (parent := program.blocks[block].parent) != FUNCTION:
-        op = program.ops[parent]
+    for op in program.around(program.ops[allocation.op].block):
         if runs_in_parallel(op):
-            return Unbounded(Reason.PARALLEL_ITERATIONS, parent)
+            return Unbounded(Reason.PARALLEL_ITERATIONS, op.number)
         if not op.control:
-            return Unbounded(Reason.UNKNOWN_REGION, parent)
-        block = op.block
+            return Unbounded(Reason.UNKNOWN_REGION, op.number)
     return live_range(allocations, allocation)

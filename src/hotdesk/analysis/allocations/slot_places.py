@@ -123,7 +123,7 @@ class SlotPlaces:
 
     def _around(self, a: int, b: int) -> int | Reason:
         """The lowest block that two blocks are, or are inside of (rule 4)."""
-        outer = self._outwards(b)
+        outer = {b, *(op.block for op in self._program.around(b))}
         place = a
         while place not in outer:
             above = self._above(place)
@@ -137,13 +137,6 @@ class SlotPlaces:
                 return above
             inner = above
         return place
-
-    def _outwards(self, block: int) -> set[int]:
-        found = {block}
-        while (parent := self._program.blocks[block].parent) != FUNCTION:
-            block = self._program.ops[parent].block
-            found.add(block)
-        return found
 
     def _above(self, block: int) -> int | Reason:
         """The block with the op that a block is inside of, or why memory of the one cannot serve in the other."""

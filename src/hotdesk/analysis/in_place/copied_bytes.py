@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy, loop_around
+from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy, loops_around
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.extents import WHOLE, within
@@ -15,7 +15,7 @@ def copied_bytes(function: TensorProgram, analysis: InPlaceAnalysis) -> dict[int
     """The bytes that would be copied, by the number of the innermost loop around, or -1; what enters a loop counts for that."""
     found: dict[int, int] = {}
     for value, block, home in (*_overwritten(function, analysis), *_passed(function, analysis)):
-        loop = loop_around(function, home)
+        loop = next(iter(loops_around(function, home)), -1)
         found[loop] = found.get(loop, 0) + cost_of_copy(function, value, block)
     return found
 

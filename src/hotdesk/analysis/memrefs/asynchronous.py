@@ -75,13 +75,11 @@ def _is_over(around: ir.Operation, started: ir.Operation) -> bool:
 
 def _around(program: BufferProgram, op: int, block: int) -> Iterator[int]:
     """An op and those around it, up to one directly in the region of a block."""
-    home = program.blocks[block]
-    while op != FUNCTION:
-        yield op
-        here = program.blocks[program.ops[op].block]
-        if (here.parent, here.region) == (home.parent, home.region):
+    region = program.region_of(block)
+    for each in (program.ops[op], *program.around(program.ops[op].block)):
+        yield each.number
+        if each.block in region:
             return
-        op = here.parent
 
 
 _State = tuple[ir.Value, int]
@@ -188,11 +186,4 @@ def _tokens(values: Sequence[ir.Value] | Any) -> list[ir.Value]:
 def awaited_by(program: BufferProgram, op: Started, block: int) -> bool:
     """Whether something inside a block may wait for an op, behind it."""
     later = takewhile(lambda wait: wait > op.op, reversed(op.waits))
-    return any(_top(program, wait, block) >= 0 for wait in later)
-
-
-def _top(program: BufferProgram, op: int, block: int) -> int:
-    """The op directly in a block that an op is, or is inside of; -1 if there is none."""
-    while op != FUNCTION and program.ops[op].block != block:
-        op = program.blocks[program.ops[op].block].parent
-    return op
+    return any(program.within(wait, block) is not None for wait in later)

@@ -24,7 +24,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import defining_op, entry_block, is_loop_or_branch, nested_ops, ops_outside_payloads
+from hotdesk.ir.walking import defining_op, entry_block, is_loop_or_branch, nested_ops, ops_around, ops_outside_payloads
 from hotdesk.models.control_flow import LOOPS
 from hotdesk.models.memory_effects import effects_of
 from hotdesk.models.memref import VIEWS, view_source
@@ -53,10 +53,9 @@ class MemoryWrites:
         self._writers: dict[ir.Block, dict[ir.Operation, set[ir.Value | None]]] = {}
         for op in nested_ops(function):
             written = {_root(value, apart=False) for value in _written(op)}
-            around = op if written else function
-            while around != function:
+            inside = takewhile(lambda each: each != function, (op, *ops_around(op))) if written else ()
+            for around in inside:
                 self._writers.setdefault(around.block, {}).setdefault(around, set()).update(written)
-                around = cast(ir.Operation, around.parent).operation
         self._order = {block: list(found) for block, found in self._writers.items()}
 
     def between(self, first: ir.Operation, last: ir.Operation) -> ir.Operation | None:
@@ -202,10 +201,4 @@ def _written(op: ir.Operation) -> list[ir.Value]:
 
 def _loops(op: ir.Operation) -> list[ir.Operation]:
     """The loops that an op is in."""
-    found: list[ir.Operation] = []
-    parent = op.parent
-    while parent is not None:
-        if parent.operation.name in LOOPS:
-            found.append(parent.operation)
-        parent = parent.operation.parent
-    return found
+    return [each for each in ops_around(op) if each.name in LOOPS]

@@ -18,7 +18,7 @@ from hotdesk.ir.laid_out import alloc_laid_out
 from hotdesk.ir.locations import python_line, source_of
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
-from hotdesk.ir.walking import made_by, users
+from hotdesk.ir.walking import made_by, ops_around, users
 from hotdesk.models.facts import Facts
 from hotdesk.models.new_memory import ALLOC
 from hotdesk.program.symbolic import byte_size
@@ -169,12 +169,8 @@ def rebuild_arguments(block: ir.Block) -> None:
 
 def outside_payloads(op: ir.Operation) -> ir.Operation:
     """The op itself, or the op whose payload it is in."""
-    parent = cast(Any, op.parent)
-    while parent is not None and parent.operation.name != "func.func":
-        if parent.operation.name.split(".")[0] in _WITH_PAYLOADS:
-            op = parent.operation
-        parent = parent.operation.parent
-    return op
+    payloads = [each for each in ops_around(op) if each.name.split(".")[0] in _WITH_PAYLOADS]
+    return payloads[-1] if payloads else op
 
 
 def _is_undefined(value: ir.Value) -> bool:

@@ -223,18 +223,9 @@ def close_branch(branch: ir.Operation) -> None:
 def put_off(program: BufferProgram, ownership: Ownership, choice: BufferOp) -> None:
     """Moves a choice down in its block, behind the uses of the memory of its operands in front of its own first use."""
     (result,) = choice.results
-    tops = (_top_in(program, user, choice.block) for user in program.users[result])
+    tops = (program.within(user, choice.block) for user in program.users[result])
     first = min((top for top in tops if top is not None), default=program.blocks[choice.block].last)
     owners = ownership.candidates[result] - {EXTERNAL}
     used = [op for owner in owners for op in between(ownership.uses.get(owner, ()), choice.end, first)]
-    if used and (last := _top_in(program, max(used), choice.block)) is not None:
+    if used and (last := program.within(max(used), choice.block)) is not None:
         choice.operation.move_after(program.ops[last].operation)
-
-
-def _top_in(program: BufferProgram, op: int, block: int) -> int | None:
-    """The op of a block that an op is, or is in; None if it is in none."""
-    while op >= 0:
-        if program.ops[op].block == block:
-            return op
-        op = program.blocks[program.ops[op].block].parent
-    return None

@@ -11,7 +11,7 @@ from hotdesk.explain import Source
 from hotdesk.ir.context import entered
 from hotdesk.ir.linking import define
 from hotdesk.ir.locations import CHECKED_OP, python_line
-from hotdesk.ir.walking import symbol_name, text_of
+from hotdesk.ir.walking import ops_around, symbol_name, text_of
 from hotdesk.kernels.parts import part_name
 from hotdesk.kernels.text import KernelText
 from hotdesk.models.hotdesk import WITH_KERNELS, scratch_operands
@@ -142,12 +142,8 @@ def _checked_op(check: ir.Operation) -> str:
     """The op that a `cf.assert` checks: the one it was made for, or else the structured op it is in, or else itself."""
     if CHECKED_OP in check.attributes:
         return text_of(check, CHECKED_OP)
-    parent = check.parent
-    while parent is not None:
-        if parent.name.startswith(("linalg.", "tm_tensor.")):
-            return parent.name
-        parent = parent.operation.parent
-    return check.name
+    structured = (each.name for each in ops_around(check) if each.name.startswith(("linalg.", "tm_tensor.")))
+    return next(structured, check.name)
 
 
 def define_support(module: ir.Module) -> None:

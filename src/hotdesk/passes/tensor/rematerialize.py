@@ -27,7 +27,7 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, empty_like, fill
 from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import captured_operands, defining_op, segment_sizes, top_level_ops
+from hotdesk.ir.walking import captured_operands, defining_op, ops_around, segment_sizes, top_level_ops
 from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
 from hotdesk.models.tensor import RESHAPES
@@ -139,9 +139,7 @@ def _destination_facts(op: ir.Operation) -> Facts:
 
 def _around(user: ir.Operation, op: ir.Operation) -> ir.Operation:
     """What uses a result of `op`, or the op around it that is in the same region as `op`."""
-    while user.parent != op.parent:
-        user = cast(Any, user.parent).operation
-    return user
+    return next(each for each in (user, *ops_around(user)) if each.parent == op.parent)
 
 
 def _recomputed(op: ir.Operation) -> Decision:
