@@ -50,6 +50,15 @@ class Loops:
     free: frozenset[int]
     reaches: Mapping[tuple[int, int], LoopReach] = field(default_factory=dict[tuple[int, int], LoopReach])
 
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether each element of the one result is made by itself: every loop runs over a dimension of it, and can be cut."""
+        if len(self.inits) != 1:
+            return False
+        row = self.results[0]
+        every = {loop for operand in self.operands for loop in operand if loop >= 0}
+        return every == set(row) and set(row) <= self.free and len(set(row)) == len(row)
+
 
 def cut_dims(value: ir.Value) -> list[int]:
     """The dimensions that a value can be cut along at best, outermost first: a part should be one stretch of memory."""

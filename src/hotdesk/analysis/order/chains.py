@@ -21,8 +21,8 @@ from math import prod
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import VIEWS
-from hotdesk.analysis.order.recomputing import views_read
-from hotdesk.analysis.order.straight_line import StraightLine, ValueRead
+from hotdesk.analysis.order.recomputing import Rematerialization, views_read
+from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.models.hotdesk import letters_of
 from hotdesk.models.purity import is_pure
@@ -34,21 +34,15 @@ _ASSUMED = 256
 
 
 @dataclass(frozen=True, slots=True)
-class RecomputeChain:
-    """Operations to do again, by number and in order, in front of operation number `before`, for reads of the result of `number`.
+class RecomputeChain(Rematerialization):
+    """A value that can be made again; `cost` is in elements read or written."""
 
-    `bytes` are those that need not be kept for it, `cost` is in elements read or written.
-    """
-
-    number: int
-    operations: tuple[int, ...]
-    before: int
-    reads: tuple[ValueRead, ...]
-    bytes: int
     cost: int
 
 
-def find_chains(line: StraightLine, across: int, *, least: int = 1, allowed: int | None = None) -> list[RecomputeChain]:
+def find_chains(
+    line: StraightLine, across: int, *, least: int = 1, allowed: int | None = None
+) -> list[Rematerialization]:
     """The values to make again behind operation number `across`, so that they need not be kept.
 
     Args:
@@ -121,7 +115,7 @@ class _KeptAcross:
             operations.update(path)
             maker = self.line.makers.get(root)
             if maker is None:
-                if root in self.line.overwritten and _last_read(self.line, root) < before:
+                if root in self.line.overwritten and self.line.last_read(root) < before:
                     return None
                 continue
             if self.line.ops[maker].name == "arith.constant":
@@ -129,7 +123,7 @@ class _KeptAcross:
             if self.line.ops[maker].name == "tensor.empty":
                 operations.add(maker)
                 continue
-            if maker in operations or (root not in self.gone and _last_read(self.line, root) >= before):
+            if maker in operations or (root not in self.gone and self.line.last_read(root) >= before):
                 continue
             if root not in self.gone and self.line.bytes(root) * 4 <= size:
                 kept += self.line.bytes(root)
@@ -143,7 +137,7 @@ class _KeptAcross:
             kept += more
         return kept
 
-    def choose(self, chain: RecomputeChain) -> None:
+    def choose(self, chain: Rematerialization) -> None:
         """Rule 4."""
         self.gone.add(self.line.ops[chain.number].results[0])
         made = {result for number in chain.operations for result in self.line.ops[number].results}
@@ -159,10 +153,6 @@ def is_repeatable(op: ir.Operation) -> bool:
     return op.name not in VIEWS and op.name not in KEEPS_NOTHING and len(op.results) == 1 and (
         is_tensor(op.results[0].type) and is_pure(op) and not op.name.startswith("scf.")
     )  # fmt: skip
-
-
-def _last_read(line: StraightLine, value: ir.Value) -> int:
-    return max((read.reader for read in line.reads(value)), default=-1)
 
 
 def cost_of(line: StraightLine, number: int) -> int:

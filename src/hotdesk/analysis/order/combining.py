@@ -10,8 +10,8 @@
 3. `%x` is the result of an operation, which no view shows, and nobody reads it later. What makes `%v` does not read it.
 4. More is held while `%v` is there than anywhere if no such value were: else the peak would be no lower.
 
-All sizes are known. What is held is an estimate: tensors from the operation that makes them to the last that reads them, views of
-them included; a result is not counted beside an operand of its size that dies there and is read element by element.
+All sizes are known. What is held is an estimate: tensors from the operation that makes them to the last that reads them, or
+what lies with them; a result is not counted beside an operand of its size that dies there and is read element by element.
 """
 
 from __future__ import annotations
@@ -106,15 +106,9 @@ def _candidate(line: StraightLine, reader: int, least_bytes: int) -> _Candidate 
 
 def _is_combining(line: StraightLine, op: ir.Operation, loops: Loops) -> bool:
     """Whether an operation is a loop over elements that reads nothing of its destination."""
-    if not is_linalg(op) or len(op.results) != 1 or not is_elementwise(loops):
+    if not is_linalg(op) or len(op.results) != 1 or not loops.is_elementwise:
         return False
     return line.is_empty(op.operands[loops.inits[0]])
-
-
-def is_elementwise(loops: Loops) -> bool:
-    """Whether an operation makes each element of its one result by itself, and every loop runs over a dimension of it."""
-    row = loops.results[0]
-    return len(loops.inits) == 1 and len(set(row)) == len(row) and set(row) <= loops.free
 
 
 def _aligned(op: ir.Operation, loops: Loops) -> Iterator[ir.Value]:
@@ -201,7 +195,7 @@ def _has_memory(line: StraightLine, maker: int) -> bool:
 
 def _takes_over(line: StraightLine, maker: int) -> bool:
     op, loops = line.ops[maker], line.loops(maker)
-    if loops is None or len(op.results) != 1 or not is_elementwise(loops):
+    if loops is None or len(op.results) != 1 or not loops.is_elementwise:
         return False
     return any(
         each in line.makers and _last_use(line, each) == maker and _has_memory(line, line.makers[each])
@@ -210,7 +204,7 @@ def _takes_over(line: StraightLine, maker: int) -> bool:
 
 
 def _last_use(line: StraightLine, value: ir.Value) -> int:
-    """The number of the last operation that reads a value, or a view of it."""
+    """The number of the last operation that reads a value, a view of it, or what is inserted into it: all that lies there."""
     last, left, seen = line.makers.get(value, -1), [value], {value}
     while left:
         for reader in line.readers.get(left.pop(), ()):

@@ -87,7 +87,7 @@ def _kept_for(line: StraightLine, number: int, homes: list[int], place: int) -> 
             continue
         if maker is None and root not in line.overwritten:
             continue
-        if _last_use(line, root, number, homes) < place:
+        if _last_read(line, root, number, homes) < place:
             kept += line.bytes(root)
     return kept
 
@@ -96,7 +96,7 @@ def _is_overwritten_before(line: StraightLine, number: int, homes: list[int], pl
     """Whether an argument that may be overwritten, and that an operation reads, is read by others, in front of a place alone
     (rule 5)."""
     roots = {line.root(operand)[0] for operand in line.read_by(number)}
-    return any(0 <= _last_use(line, root, number, homes) < place for root in roots & line.overwritten)
+    return any(0 <= _last_read(line, root, number, homes) < place for root in roots & line.overwritten)
 
 
 def _waits_too(line: StraightLine, maker: int) -> bool:
@@ -106,15 +106,6 @@ def _waits_too(line: StraightLine, maker: int) -> bool:
     return empty and is_pure(op) and all(len(line.readers.get(result, ())) == 1 for result in op.results)
 
 
-def _last_use(line: StraightLine, value: ir.Value, leaving_out: int, homes: list[int]) -> int:
-    """The place of the last operation that reads a value or a view of it, one operation left out."""
-    last = -1
-    left = [value]
-    while left:
-        for reader in line.readers.get(left.pop(), ()):
-            if reader == leaving_out:
-                continue
-            last = max(last, homes[reader])
-            if line.ops[reader].name in VIEWS:
-                left.extend(line.ops[reader].results)
-    return last
+def _last_read(line: StraightLine, value: ir.Value, leaving_out: int, homes: list[int]) -> int:
+    """The place of the last operation that reads a value or a view of it, one operation left out; -1 if no other does."""
+    return max((homes[read.reader] for read in line.reads(value) if read.reader != leaving_out), default=-1)

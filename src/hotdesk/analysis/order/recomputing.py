@@ -19,25 +19,29 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import VIEWS
 from hotdesk.analysis.order.straight_line import StraightLine, ValueRead
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import made_by
 from hotdesk.models.generics import is_linalg
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
-    """An operation to do again in front of operation number `before`, for what is read of it or of views of it.
+class Rematerialization:
+    """Operations to do again, by number and in order, in front of operation number `before`, so that a value need not be kept.
 
-    `bytes` are those of its result, `kept` those of operands that are kept longer for it.
+    Attributes:
+        number: of the operation that makes the value.
+        operations: that one, what it is made of that is not there any more, and the views of it that are read.
+        before: the first that reads the value late.
+        reads: the late reads of it.
+        bytes: that need not be kept for it.
     """
 
-    operation: ir.Operation
+    number: int
+    operations: tuple[int, ...]
     before: int
-    uses: tuple[ValueRead, ...]
+    reads: tuple[ValueRead, ...]
     bytes: int
-    kept: int
 
 
-def find_again(line: StraightLine, number: int, across: int | None = None) -> Again | None:
+def find_rematerialization(line: StraightLine, number: int, across: int | None = None) -> Rematerialization | None:
     """How the result of an operation can be made again behind a place; None if it cannot, or does not help.
 
     Args:
@@ -45,8 +49,8 @@ def find_again(line: StraightLine, number: int, across: int | None = None) -> Ag
         number: the operation.
         across: the operation that the value need not be kept during; by default one in the longest stretch between two reads.
     """
-    op = line.ops[number]
-    if not is_elementwise(line, number):
+    op, loops = line.ops[number], line.loops(number)
+    if loops is None or not is_linalg(op) or not loops.is_elementwise:
         return None
     value = op.results[0]
     size = line.bytes(value)
@@ -64,32 +68,17 @@ def find_again(line: StraightLine, number: int, across: int | None = None) -> Ag
     if not late or reads[0] >= across or any(reader == across for reader in reads):
         return None
     before = min(use.reader for use in late)
-    if line.is_fenced(number, before) or views_read(line, value, late, before) is None:
+    views = views_read(line, value, late, before)
+    if line.is_fenced(number, before) or views is None:
         return None
-    kept = 0
-    for operand in dict.fromkeys(op.operands):
-        if not is_tensor(operand.type) or line.is_empty(operand) or _last_use(line, operand) >= before:
-            continue
-        kept += line.bytes(operand)
-    return Again(op, before, tuple(late), size, kept) if kept < size else None
-
-
-def is_elementwise(line: StraightLine, number: int) -> bool:
-    """Whether an operation has one result and makes each of its elements by itself (rule 1)."""
-    loops, op = line.loops(number), line.ops[number]
-    if loops is None or not is_linalg(op) or len(op.results) != 1:
-        return False
-    row = loops.operands[loops.inits[0]]
-    every = {loop for operand in loops.operands for loop in operand if loop >= 0}
-    return every == set(row) and set(row) <= loops.free and len(set(row)) == len(row)
-
-
-def clones(line: StraightLine, again: Again) -> list[ir.Operation]:
-    """The operations to do again, in order: the destination, the operation itself and the views of it that are read."""
-    op = again.operation
-    found = [maker for value in op.operands if (maker := made_by(value, "tensor.empty")) is not None]
-    views = views_read(line, op.results[0], again.uses, again.before) or ()
-    return [*dict.fromkeys(found), op, *(line.ops[maker] for maker in views)]
+    operands = [each for each in dict.fromkeys(op.operands) if is_tensor(each.type)]
+    empty = [line.makers[each] for each in operands if line.is_empty(each)]
+    kept = (line.bytes(each) for each in operands if not line.is_empty(each) and not _is_there(line, each, before))
+    return (
+        Rematerialization(number, (*sorted(empty), number, *views), before, tuple(late), size)
+        if sum(kept) < size
+        else None
+    )
 
 
 def views_read(line: StraightLine, value: ir.Value, reads: Iterable[ValueRead], before: int) -> list[int] | None:
@@ -109,15 +98,11 @@ def views_read(line: StraightLine, value: ir.Value, reads: Iterable[ValueRead], 
     return sorted(found)
 
 
-def _last_use(line: StraightLine, value: ir.Value) -> int:
-    """The last operation that reads a value, or whatever it is a view of; behind all for arguments that nobody overwrites."""
-    maker = line.makers.get(value)
-    if maker is None:
-        uses = line.reads(value) if value in line.overwritten else ()
-        return max((use.reader for use in uses), default=len(line.ops))
-    op = line.ops[maker]
-    own = max((use.reader for use in line.reads(value)), default=maker)
-    return max(own, _last_use(line, op.operands[0])) if op.name in VIEWS else own
+def _is_there(line: StraightLine, value: ir.Value, before: int) -> bool:
+    """Whether the memory of a value is kept until operation number `before` anyway (rule 3)."""
+    root, _ = line.root(value)
+    is_argument = root not in line.makers and root not in line.overwritten
+    return is_argument or line.last_read(root) >= before
 
 
 def _distance(line: StraightLine, first: int, second: int) -> int:

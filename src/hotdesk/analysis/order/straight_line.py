@@ -99,6 +99,10 @@ class StraightLine:
                 found.append(ValueRead(reader, value))
         return found
 
+    def last_read(self, value: ir.Value) -> int:
+        """The number of the last operation that reads a value or a view of it; -1 if none does."""
+        return max((read.reader for read in self.reads(value)), default=-1)
+
     def bytes(self, value: ir.Value) -> int:
         """The bytes of a tensor."""
         return as_number(self._sizes.bytes(value), self._assumed)

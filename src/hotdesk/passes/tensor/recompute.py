@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.recomputing import Again, clones, find_again
+from hotdesk.analysis.order.recomputing import Rematerialization, find_rematerialization
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import clone_with, let_read
@@ -48,27 +48,27 @@ class Recompute(StraightPass):
 
     def run_on(self, function: ir.Operation) -> list[Decision]:
         line = StraightLine(function, self.assumed_size)
-        found: list[Again] = []
+        found: list[Rematerialization] = []
         for number in range(len(line.ops)):
             if self.only in (-1, number):
-                again = find_again(line, number, None if self.across < 0 else self.across)
+                again = find_rematerialization(line, number, None if self.across < 0 else self.across)
                 if again is not None and again.bytes >= self.least_bytes:
                     found.append(again)
         for again in found:
             make_again(line, again)
-        return [_decision(line, again) for again in found]
+        return [decide_again(line, again, f"result of {line.ops[again.number].name}") for again in found]
 
 
-def make_again(line: StraightLine, again: Again) -> None:
-    """Does the operation again, and lets what reads its result later read that."""
+def make_again(line: StraightLine, again: Rematerialization) -> None:
+    """Does operations again, and lets what reads the value late read the new one."""
     point, made = ir.InsertionPoint(line.ops[again.before]), dict[ir.Value, ir.Value]()
-    for op in clones(line, again):
-        clone_with(op, made, point)
-    for use in again.uses:
-        let_read(line.ops[use.reader], {use.value: made[use.value]})
+    for number in again.operations:
+        clone_with(line.ops[number], made, point)
+    for read in again.reads:
+        let_read(line.ops[read.reader], {read.value: made[read.value]})
 
 
-def _decision(line: StraightLine, again: Again) -> Decision:
-    op, reader = again.operation, line.ops[again.before]
-    sources = (source_of(op), source_of(reader))
-    return Decision(f"result of {op.name}", Outcome.RECOMPUTED, Reason.NOT_KEPT_AT_PEAK, sources, again.bytes)
+def decide_again(line: StraightLine, again: Rematerialization, subject: str) -> Decision:
+    """The decision to make a value again."""
+    sources = (source_of(line.ops[again.number]), source_of(line.ops[again.before]))
+    return Decision(subject, Outcome.RECOMPUTED, Reason.NOT_KEPT_AT_PEAK, sources, again.bytes)

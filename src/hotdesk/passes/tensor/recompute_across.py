@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.chains import RecomputeChain, find_chains
+from hotdesk.analysis.order.chains import find_chains
+from hotdesk.analysis.order.recomputing import Rematerialization
 from hotdesk.analysis.order.straight_line import StraightLine
-from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.ir.building import clone_with, let_read
-from hotdesk.ir.locations import source_of
+from hotdesk.explain import Decision, Reason
 from hotdesk.passes.base import StraightPass
+from hotdesk.passes.tensor.recompute import decide_again, make_again
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +53,10 @@ class RecomputeAcross(StraightPass):
             return
         allowed = None if self.most_cost < 0 else self.most_cost
         for chain in find_chains(line, self.across, least=self.least_bytes, allowed=allowed):
-            _make_again(line, chain)
-            yield _decision(line, chain)
+            make_again(line, chain)
+            yield decide_again(line, chain, _subject(line, chain))
 
 
-def _make_again(line: StraightLine, chain: RecomputeChain) -> None:
-    """Does the operations again, and lets what reads the value late read the new one."""
-    point, made = ir.InsertionPoint(line.ops[chain.before]), dict[ir.Value, ir.Value]()
-    for number in chain.operations:
-        clone_with(line.ops[number], made, point)
-    for read in chain.reads:
-        let_read(line.ops[read.reader], {read.value: made[read.value]})
-
-
-def _decision(line: StraightLine, chain: RecomputeChain) -> Decision:
-    op, reader = line.ops[chain.number], line.ops[chain.before]
-    sources = (source_of(op), source_of(reader))
+def _subject(line: StraightLine, chain: Rematerialization) -> str:
     count = len([number for number in chain.operations if line.ops[number].name.startswith(("linalg.", "hotdesk."))])
-    subject = f"result of {op.name}, by {count} operation{'s' if count != 1 else ''}"
-    return Decision(subject, Outcome.RECOMPUTED, Reason.NOT_KEPT_AT_PEAK, sources, chain.bytes)
+    return f"result of {line.ops[chain.number].name}, by {count} operation{'s' if count != 1 else ''}"

@@ -7,7 +7,7 @@ import pytest
 
 from hotdesk.analysis.order.axes import Axis, above_view, below_view, cut_dims, read_loops
 from hotdesk.analysis.order.reaches import LoopReach
-from hotdesk.analysis.order.recomputing import find_again
+from hotdesk.analysis.order.recomputing import find_rematerialization
 from hotdesk.analysis.order.splitting import find_split
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.errors import OptionError
@@ -329,13 +329,13 @@ def test_where_it_is_made_again() -> None:
     line = StraightLine(function(parse(REUSED)))
     names = [op.name for op in line.ops]
     number, wide, last = names.index("linalg.map"), names.index("linalg.broadcast"), names.index("linalg.reduce")
-    found = find_again(line, number, across=wide)
+    found = find_rematerialization(line, number, across=wide)
     assert found is not None
-    assert (found.bytes, found.kept, len(found.uses)) == (256, 0, 1)
-    assert find_again(line, number, across=last) is None  # it is read there
-    assert find_again(line, number, across=0) is None  # nothing read it before
-    assert find_again(line, names.index("linalg.reduce")) is None  # a sum is not made element by element
-    assert find_again(line, wide) is None  # read once
+    assert (found.bytes, len(found.reads)) == (256, 1)
+    assert find_rematerialization(line, number, across=last) is None  # it is read there
+    assert find_rematerialization(line, number, across=0) is None  # nothing read it before
+    assert find_rematerialization(line, names.index("linalg.reduce")) is None  # a sum is not made element by element
+    assert find_rematerialization(line, wide) is None  # read once
 
 
 def test_operands_that_would_be_kept_longer_count() -> None:
