@@ -33,6 +33,7 @@ from hotdesk.explain import Source
 from hotdesk.ir.locations import placed, python_line, source_of
 from hotdesk.ir.types import DYNAMIC, is_tensor
 from hotdesk.ir.walking import segment_sizes, symbol_name
+from hotdesk.models.scf import LOOPS_AND_BRANCHES
 
 Frame: TypeAlias = "list[Value]"
 Step: TypeAlias = Callable[[Frame], None]
@@ -45,11 +46,8 @@ Terminator: TypeAlias = "Callable[[OpReader, Sequence[int]], End]"
 """Makes the end of a block, whose successors have these numbers."""
 
 _PASSES_TENSORS = frozenset(
-    {
-        "arith.select", "bufferization.to_buffer", "bufferization.to_tensor", "func.call", "scf.execute_region", "scf.for",
-        "scf.if", "scf.index_switch", "scf.while",
-    }
-)  # fmt: skip
+    (*LOOPS_AND_BRANCHES, "arith.select", "func.call", "bufferization.to_buffer", "bufferization.to_tensor")
+)
 """Ops that pass on tensors, which stand for the memory they are read from."""
 _DEPTH = 20_000  # Python frames; a call of the program takes about six
 

@@ -13,11 +13,18 @@ from hotdesk.ir.types import is_buffer
 from hotdesk.models import cf
 from hotdesk.models.facts import RESULTS, Flow
 from hotdesk.models.registry import model_of
+from hotdesk.models.scf import LOOPS_AND_BRANCHES, TERMINATORS
 
 PARALLEL = frozenset({"scf.forall", "scf.parallel", "affine.parallel", "gpu.launch"})
 """Ops whose regions may run several times at one time."""
 LOOPS = PARALLEL | {"scf.for", "scf.while", "affine.for"}
 """Ops whose regions may run more than once."""
+PASSING = (*LOOPS_AND_BRANCHES, "shape.assuming")
+"""Ops whose results are, one for one, what a region passes to them at its end, after other regions or itself."""
+BRANCHES = tuple(name for name in PASSING if name not in LOOPS)
+"""Those of which at most one region runs, and once."""
+ENDS = (*TERMINATORS, "shape.assuming_yield")
+"""What ends their regions."""
 STACK_SCOPES = (LOOPS | {"memref.alloca_scope"}) - {"scf.while", "gpu.launch"}
 """Ops that give back, at the end of each run of their region, what was allocated on the stack in it; functions do so, too."""
 CHOOSING = ("arith.select", "cf.cond_br", "cf.switch")

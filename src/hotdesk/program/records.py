@@ -160,6 +160,12 @@ class FunctionIR(Generic[OpT, ValueT]):
             if block.last >= 0 and not block.branches and (self.ops[block.last].operands or not passes):
                 yield self.ops[block.last]
 
+    def leads_on(self, op: Op) -> bool:
+        """Whether an op ends a block from which it is known where control goes: it passes on what it has, and does no more."""
+        block = self.blocks[op.block]
+        known = block.parent == FUNCTION or self.ops[block.parent].control
+        return block.last == op.number and (known or bool(block.branches))
+
     def around(self, block: int) -> Iterator[OpT]:
         """The ops that a block is in, from the inside out."""
         while (parent := self.blocks[block].parent) != FUNCTION:

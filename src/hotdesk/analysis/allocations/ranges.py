@@ -81,17 +81,14 @@ def is_touching(allocations: Allocations, op: BufferOp) -> bool:
 
 
 def _reads_or_writes(allocations: Allocations, op: BufferOp) -> bool:
-    program, block = allocations.program, allocations.program.blocks[op.block]
+    program = allocations.program
     if op.name in QUIET or op.control or only_frees(op.operation):
         return False
     if op.name == RESHAPE:  # a view that reads its sizes
         return True
     if op.results and all(r >= 0 and program.buffers[r].kind in (Kind.VIEW, Kind.CHOICE) for r in op.results):
         return False
-    if block.last != op.number:
-        return True
-    in_control = block.parent == FUNCTION or program.ops[block.parent].control
-    return not block.branches and not in_control
+    return not program.leads_on(op)
 
 
 def _climbed(allocations: Allocations, home: int, common: int) -> int | Unbounded:

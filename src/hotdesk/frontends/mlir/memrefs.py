@@ -15,11 +15,10 @@ from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import entry_block, made_by
 from hotdesk.models.memory_effects import effects_of
+from hotdesk.models.new_memory import DEALLOC
 from hotdesk.passes.bufferize.equivalent_results import DropEquivalentBufferResults
 from hotdesk.passes.bufferize.out_params import BufferResultsToOutParams
 from hotdesk.runtime.interface import TensorSpec
-
-_HANDS_ON = frozenset({"func.return", "scf.yield", "scf.condition", "cf.br", "cf.cond_br", "memref.dealloc"})
 
 
 def memref_arguments(function: ir.Operation) -> frozenset[int]:
@@ -45,7 +44,7 @@ def written_arguments(function: ir.Operation) -> frozenset[int]:
     numbers = {buffer.number: buffer.position for buffer in program.buffers if buffer.value in arguments}
     found: set[int] = set()
     for op in program.ops:
-        if op.name in _HANDS_ON or op.control:
+        if program.leads_on(op) or op.control or op.name == DEALLOC:
             continue
         effects = effects_of(op.operation)
         touched = set(op.operands) - {-1}

@@ -33,12 +33,12 @@ from hotdesk.analysis.ownership.candidates import EXTERNAL
 from hotdesk.analysis.ownership.owners import Ownership, OwnershipTransfer
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.walking import attributes_of
+from hotdesk.models.control_flow import BRANCHES
 from hotdesk.models.memory_effects import effects_of
 from hotdesk.passes.buffers.ownership_tails import Tail, may_follow
 from hotdesk.program.op_ranges import between
 from hotdesk.program.records import ENTRY, EXIT
 
-_BRANCHES = ("scf.if", "scf.index_switch", "scf.execute_region", "shape.assuming")
 _LASTING = (Kind.ARGUMENT, Kind.GLOBAL)
 Point = tuple[int, int]
 """An op and one of its operands."""
@@ -117,7 +117,7 @@ class _Paths:
         if record.producer < 0:
             return alone and self._arguments(value, user, points)
         op = program.ops[record.producer]
-        if op.name not in _BRANCHES:
+        if op.name not in BRANCHES:
             return False
         if not (alone and self._is_quiet(range(op.end, user))):
             tail = Tail(op.number, user)
@@ -182,14 +182,8 @@ class _Paths:
 
     def _is_quiet(self, ops: range) -> bool:
         """Whether no op of a range may write memory."""
-        return all(self._writes_nothing(number) for number in ops)
-
-    def _writes_nothing(self, number: int) -> bool:
-        op = self._program.ops[number]
-        if op.name in ("memref.dealloc", "scf.yield", "cf.br"):
-            return op.name != "memref.dealloc"
-        effects = effects_of(op.operation)
-        return effects is not None and not effects.writes
+        found = [effects_of(self._program.ops[number].operation) for number in ops]
+        return all(effects is not None and not effects.writes for effects in found)
 
 
 def opened(program: BufferProgram, ownership: Ownership) -> list[ir.Operation]:

@@ -19,11 +19,8 @@ from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kin
 from hotdesk.analysis.ownership.slots import Key, OwnershipSlot, OwnershipSlots
 from hotdesk.ir.building import create
 from hotdesk.ir.walking import attributes_of
-from hotdesk.models.scf import LOOPS_AND_BRANCHES, TERMINATORS
+from hotdesk.models.control_flow import ENDS, PASSING
 from hotdesk.passes.buffers.branch_edges import operand_parts, passes_more, remade_branch
-
-_AROUND = (*LOOPS_AND_BRANCHES, "shape.assuming")
-_PASSING = (*_AROUND, *TERMINATORS, "shape.assuming_yield")
 
 
 def drop_unused(program: BufferProgram, slots: OwnershipSlots) -> bool:
@@ -76,7 +73,7 @@ def _is_passing(program: BufferProgram, op: BufferOp) -> bool:
     if program.blocks[op.block].last == op.number and program.blocks[op.block].branches:
         return passes_more(op.operation)
     parent = program.blocks[op.block].parent
-    return op.name in _AROUND or (op.name in _PASSING and parent >= 0 and program.ops[parent].name in _AROUND)
+    return op.name in PASSING or (op.name in ENDS and parent >= 0 and program.ops[parent].name in PASSING)
 
 
 def _is_unused(
