@@ -21,18 +21,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.split_candidates import SplitCandidate, split_candidates
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.errors import OptionError, PlanError
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.ir.context import entered, verify
+from hotdesk.ir.context import entered
 from hotdesk.ir.types import is_any_tensor
 from hotdesk.ir.walking import constant_of, main_function
 from hotdesk.passes.base import Pass
-from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.recompute import Recompute
 from hotdesk.passes.tensor.recompute_to_fit import RecomputeToFit
 from hotdesk.passes.tensor.reorder import ReorderForPeak
@@ -40,7 +38,7 @@ from hotdesk.passes.tensor.split_rows import SplitRows
 from hotdesk.pipeline import Log, run_pass
 from hotdesk.progress import tell
 from hotdesk.report.certificates import Certificate
-from hotdesk.search.trials import KeptTrials, Trial, bufferized
+from hotdesk.search.trials import INSERTED, KeptTrials, Trial, bufferized, changed
 from hotdesk.sizes.size import Bounds
 
 PARTS = (2, 3, 4, 6, 8, 12, 16, 32, 64)
@@ -63,9 +61,6 @@ _NEAR = 0.02
 
 _VALUES = 4
 """Buffers at a peak that are looked at, the largest first."""
-
-_INSERTED = (EliminateEmptyTensors(),)
-"""What follows changes that add insertions: values are computed where they belong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +117,7 @@ class WithinBudget:
                     raise too_small(self.budget, now)
                 steps = (*first_steps, self._split, self._recomputed)
             if now is not first:
-                for one in _INSERTED:
+                for one in INSERTED:
                     log.decisions.extend(run_pass(one, module, log))
             log.snapshot("budget", module)
 
@@ -248,14 +243,11 @@ class WithinBudget:
         return found[1:]
 
     def _made(self, module: ir.Module, one: Pass | None, *, longer: bool) -> tuple[Trial, ...]:
-        changes: tuple[Pass, ...] = ()
         if one is not None:
-            copy = cast(ir.Module, cast(Any, module.operation).clone())
-            if not any(decision.outcome in _CHANGED for decision in one.run(copy)):
+            module, decisions = changed(module, one)
+            if not any(decision.outcome in _CHANGED for decision in decisions):
                 return ()
-            verify(copy, one.name)
-            module, changes = copy, _INSERTED
-        made = bufferized(module, changes)
+        made = bufferized(module, () if one is None else INSERTED)
         return (made.trial({name: self._greatest(name) for name in made.symbols}, longer=longer),)
 
     def _greatest(self, symbol: str) -> int:

@@ -14,18 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.ir.context import entered, verify
+from hotdesk.ir.context import entered
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.pipeline import Log, run_pass
 from hotdesk.runtime.plans.comparing import never_larger
 from hotdesk.runtime.plans.planner import Planner
-from hotdesk.search.trials import Bufferized, bufferized
+from hotdesk.search.trials import Bufferized, bufferized, changed
 from hotdesk.sizes.expressions import expand
 from hotdesk.sizes.proofs import SizeProver
 from hotdesk.sizes.size import Bounds, Size, evaluate
@@ -75,13 +74,11 @@ class LowerPeak:
     def __call__(self, module: ir.Module, log: Log) -> None:
         """Changes the module if that makes its arena smaller; the decisions go to the log."""
         with entered(module.operation):
-            changed = _copy(module)
-            decisions = ReorderForPeak().run(changed)
+            other, decisions = changed(module, ReorderForPeak())
             if not any(decision.outcome is Outcome.REORDERED for decision in decisions):
                 log.decisions.extend(decisions)
                 return
-            verify(changed, ReorderForPeak.name)
-            decision = self._decided(module, self.needs(module), self.needs(changed))
+            decision = self._decided(module, self.needs(module), self.needs(other))
             if decision.outcome is Outcome.REORDERED:
                 log.decisions.extend(run_pass(ReorderForPeak(), module, log))
             log.decisions.append(decision)
@@ -150,7 +147,3 @@ class LowerPeak:
     def _ends(self, name: str) -> tuple[int, int]:
         least, greatest = self.bounds.get(name, (0, None))
         return least, max(least, _LARGE) if greatest is None else greatest
-
-
-def _copy(module: ir.Module) -> ir.Module:
-    return cast(ir.Module, cast(Any, module.operation).clone())

@@ -16,22 +16,20 @@ module that is bufferized and planned to the end, and taken if the plan needs fe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.chains import cost
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.ir.context import entered, verify
+from hotdesk.ir.context import entered
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.accumulate import AccumulateInPlace
 from hotdesk.passes.tensor.compute_late import ComputeLate
-from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.recompute_across import RecomputeAcross
 from hotdesk.pipeline import Log, run_pass
-from hotdesk.search.trials import Trial, bufferized
+from hotdesk.search.trials import INSERTED, Trial, bufferized, changed
 
 MOST_ROUNDS = 4
 _LITTLE = 20
@@ -42,9 +40,6 @@ _LARGE = 16
 """Sums of at least this part of the peak are added up in place."""
 _HELPS = 0.99
 """A round is taken if it brings the peak below this part of what it was."""
-
-_INSERTED = (EliminateEmptyTensors(),)
-"""What follows changes that add insertions: values are computed where they belong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +66,13 @@ class KeepLess:
                     break
                 now = found
                 left = max(0, left - (cost(StraightLine(main_function(module))) - before))
-            for one in _INSERTED:
+            for one in INSERTED:
                 log.decisions.extend(run_pass(one, module, log))
 
     def _tried(self, module: ir.Module, one: Pass, now: Trial, most: int, log: Log) -> Trial | None:
         """What the module needs with a change, which is made; None if that is more than `most` bytes, or it changes nothing."""
-        copy = cast(ir.Module, cast(Any, module.operation).clone())
-        if not one.run(copy):
-            return None
-        verify(copy, one.name)
-        found = self._needs(copy)
+        copy, decisions = changed(module, one)
+        found = self._needs(copy) if decisions else None
         if found is None or found.peak > most:
             return None
         log.decisions.extend(run_pass(one, module, log))
@@ -89,7 +81,7 @@ class KeepLess:
         return found
 
     def _needs(self, module: ir.Module) -> Trial | None:
-        made = bufferized(module, _INSERTED)
+        made = bufferized(module, INSERTED)
         return None if made.symbols else made.trial({})
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import PlanError
@@ -18,7 +17,7 @@ from hotdesk.ir.context import entered
 from hotdesk.pipeline import Log
 from hotdesk.search.budget import WithinBudget, work
 from hotdesk.search.ordering import LowerPeak
-from hotdesk.search.trials import KeptTrials
+from hotdesk.search.trials import KeptTrials, copied
 from hotdesk.sizes.size import Bounds
 
 STEP = 0.85
@@ -108,7 +107,7 @@ class Sweep:
 
     def _within(self, module: ir.Module, budget: int | None, order: str) -> Way:
         """The way that options give."""
-        changed = cast(ir.Module, cast(Any, module.operation).clone())
+        changed = copied(module)
         log = Log()
         if order == "peak":
             LowerPeak(self.bounds, self.names)(changed, log)

@@ -14,12 +14,13 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.lending import Windows, callers_memory, windows
 from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
-from hotdesk.explain import Source
-from hotdesk.ir.context import bytecode
+from hotdesk.explain import Decision, Source
+from hotdesk.ir.context import bytecode, verify
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.walking import integer_of, main_function, nested_ops, ops_outside_payloads, top_level_ops
 from hotdesk.models.registry import all_built_in
 from hotdesk.passes.base import Pass
+from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.pipeline import remainder
 from hotdesk.planning import plan
 from hotdesk.report.certificates import Certificate
@@ -29,6 +30,8 @@ from hotdesk.runtime.plans.describing import certified
 from hotdesk.runtime.plans.problems import problem_of
 from hotdesk.sizes.size import evaluate, symbols_of
 
+INSERTED = (EliminateEmptyTensors(),)
+"""What follows changes that add insertions: values are computed where they belong."""
 _NUMBER = "hotdesk.number"
 
 
@@ -147,12 +150,25 @@ class Bufferized:
         return next((self.numbers[user] for user in buffer.users if user <= step and self.numbers[user] >= 0), -1)
 
 
+def copied(module: ir.Module) -> ir.Module:
+    """A copy of a module, to try something on."""
+    return cast(ir.Module, cast(Any, module.operation).clone())
+
+
+def changed(module: ir.Module, one: Pass) -> tuple[ir.Module, tuple[Decision, ...]]:
+    """A copy of a module that a pass has changed, and what the pass decided."""
+    copy = copied(module)
+    decisions = one.run(copy)
+    verify(copy, one.name)
+    return copy, decisions
+
+
 def bufferized(module: ir.Module, changes: Sequence[Pass] = ()) -> Bufferized:
     """Bufferizes a copy of a module on tensors, before destinations are chosen, with `changes` to it first.
 
     Must be called inside its context.
     """
-    copy: Any = cast(Any, module.operation).clone()
+    copy = copied(module)
     for number, op in enumerate(top_level_ops(main_function(copy))):
         for each in (op, *(nested_ops(op) if op.name == "scf.for" else ())):
             if not each.name.startswith(("arith.", "func.", "cf.")):
