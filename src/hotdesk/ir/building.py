@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import is_any_tensor, shape_of, static_entries, tensor_with
-from hotdesk.ir.walking import captured_operands
+from hotdesk.ir.walking import attributes_of, captured_operands
 
 _HOW = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 """The predicates of `arith.cmpi`, as it numbers them."""
@@ -29,6 +29,27 @@ def create(
     return ir.Operation.create(
         name, results, operands, known, list(successors), regions, before.location, point
     ).operation
+
+
+def remade(
+    old: ir.Operation,
+    operands: Sequence[ir.Value],
+    results: Sequence[ir.Type],
+    attributes: Mapping[str, ir.Attribute] | None = None,
+    *,
+    name: str | None = None,
+) -> ir.Operation:
+    """An op with other operands and results in front of the old one, which stays without its regions: the new one has them.
+
+    Attributes and name are the old ones unless others are given.
+    """
+    known = attributes_of(old) if attributes is None else attributes
+    count = len(old.regions)
+    new = create(name or old.name, operands, results, known, count, before=old, successors=list(old.successors))
+    for before, after in zip(old.regions, new.regions, strict=True):
+        for block in list(before.blocks):
+            block.append_to(after)
+    return new
 
 
 def replace(old: ir.Operation, new: ir.Operation) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create
+from hotdesk.ir.building import remade
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import attributes_of, int_array, segment_sizes
+from hotdesk.ir.walking import int_array, segment_sizes
 from hotdesk.models.facts import no_facts
 from hotdesk.models.model import Buffers, OpModel
 
@@ -40,9 +40,7 @@ def _switch(op: ir.Operation) -> Branches:
 
 def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
     operands = [buffers.leaving(op, i) if is_tensor(v.type) else v for i, v in enumerate(op.operands)]
-    attributes = attributes_of(op)
-    successors = list(op.successors)
-    buffers.replaced_by(create(op.name, operands, [], attributes, before=op, successors=successors))
+    buffers.replaced_by(remade(op, operands, []))
 
 
 def _model(branches: Callable[[ir.Operation], Branches]) -> OpModel:

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create
+from hotdesk.ir.building import create, remade
 from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
 from hotdesk.ir.walking import attributes_of, int_array, segment_sizes
 from hotdesk.models.facts import Facts, Flow, no_facts, reads_tensors
@@ -127,10 +127,9 @@ def _bufferize_forall(op: ir.Operation, buffers: Buffers) -> None:
         after = buffers.destination(op, operand)
         buffers.assign(op.results[i], after)
         buffers.assign(block.arguments[loops + i], after if before is None else before)
-    attributes = attributes_of(op)
-    attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([*segment_sizes(op)[:3], 0])
-    new = create(op.name, list(op.operands)[: _shared(op).start], [], attributes, regions=1, before=op)
-    block.append_to(new.regions[0])
+    segments = ir.DenseI32ArrayAttr.get([*segment_sizes(op)[:3], 0])
+    attributes = {**attributes_of(op), "operandSegmentSizes": segments}
+    new = remade(op, list(op.operands)[: _shared(op).start], [], attributes)
     buffers.drop_arguments(block, loops)
     buffers.replaced_by(new)
 

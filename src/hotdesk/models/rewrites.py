@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create
+from hotdesk.ir.building import create, remade
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import attributes_of, captured_operands
+from hotdesk.ir.walking import captured_operands
 from hotdesk.models.facts import Flow
 from hotdesk.models.model import Buffers
 
@@ -26,11 +26,7 @@ def bufferize_destination_style(op: ir.Operation, buffers: Buffers) -> ir.Operat
     for _, _, value in captured_operands(op) if buffers.captures else ():
         if is_tensor(value.type):
             buffers.buffer(value)  # in front of the op, if it is made only now
-    attributes = attributes_of(op)
-    new = create(op.name, operands, [], attributes, regions=len(op.regions), before=op)
-    for old_region, new_region in zip(op.regions, new.regions, strict=True):
-        for block in list(old_region.blocks):
-            block.append_to(new_region)
+    new = remade(op, operands, [])
     if buffers.captures:
         _captured_to_buffers(new, buffers)
     for operand, result in tied.items():
@@ -60,12 +56,9 @@ def bufferize_region_op(op: ir.Operation, flow: Flow, buffers: Buffers, name: st
         for i, v in enumerate(op.operands)
     ]
     results = [buffers.passed_type(v) if is_tensor(v.type) else v.type for v in op.results]
-    attributes = attributes_of(op)
-    new = create(name or op.name, operands, results, attributes, regions=len(op.regions), before=op)
-    for old_region, new_region in zip(op.regions, new.regions, strict=True):
-        for block in list(old_region.blocks):
-            block.append_to(new_region)
-            buffers.rebuild_arguments(block)
+    new = remade(op, operands, results, name=name)
+    for block in [block for region in new.regions for block in region.blocks]:
+        buffers.rebuild_arguments(block)
     for before, after in zip(op.results, new.results, strict=True):
         if is_tensor(before.type):
             buffers.assign(before, after)
@@ -78,5 +71,4 @@ def bufferize_region_op(op: ir.Operation, flow: Flow, buffers: Buffers, name: st
 def bufferize_terminator(op: ir.Operation, buffers: Buffers, name: str | None = None) -> ir.Operation:
     """Creates `op`, or the op of that name, with the buffers that it passes on."""
     operands = [buffers.leaving(op, i) if is_tensor(v.type) else v for i, v in enumerate(op.operands)]
-    attributes = attributes_of(op)
-    return create(name or op.name, operands, [], attributes, before=op)
+    return remade(op, operands, [], name=name)

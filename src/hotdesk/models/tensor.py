@@ -15,6 +15,7 @@ from hotdesk.ir.building import (
     index_cast,
     index_constant,
     integers,
+    remade,
     structured,
 )
 from hotdesk.ir.types import (
@@ -28,7 +29,7 @@ from hotdesk.ir.types import (
     static_entries,
     tensor_with,
 )
-from hotdesk.ir.walking import attributes_of, defining_op, groups_of, int_array
+from hotdesk.ir.walking import defining_op, groups_of, int_array
 from hotdesk.models import (
     tensor_parts,
     tensor_slices,
@@ -355,9 +356,7 @@ def _of_copy(op: ir.Operation) -> list[ir.Value] | None:
         return None
     source, segments = op.operands[0], {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])}
     copied = create("bufferization.alloc_tensor", [source], [source.type], segments, before=op).results[0]
-    attributes = attributes_of(op)
-    new = create(op.name, [copied, *list(op.operands)[1:]], [op.results[0].type], attributes, before=op)
-    return [new.results[0]]
+    return [remade(op, [copied, *list(op.operands)[1:]], [op.results[0].type]).results[0]]
 
 
 def _overwrites(use: Any) -> bool:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
+from hotdesk.ir.building import create, dynamic_dims, elementwise_copy, remade
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import dynamic_layout, is_tensor, memref_of
-from hotdesk.ir.walking import attributes_of, captured_operands, nested_ops
+from hotdesk.ir.walking import captured_operands, nested_ops
 from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.model import Buffers, OpModel
 
@@ -42,11 +42,7 @@ def facts(op: ir.Operation) -> Facts:
 
 def _bufferize(op: ir.Operation, buffers: Buffers, dynamic: bool) -> None:
     operands = [_to_tensor(op, value, buffers) if is_tensor(value.type) else value for value in op.operands]
-    attributes = attributes_of(op)
-    new = create(op.name, operands, [r.type for r in op.results], attributes, regions=len(op.regions), before=op)
-    for old_region, new_region in zip(op.regions, new.regions, strict=True):
-        for block in list(old_region.blocks):
-            block.append_to(new_region)
+    new = remade(op, operands, [r.type for r in op.results])
     for number, (old, result) in enumerate(zip(op.results, new.results, strict=True)):
         if not is_tensor(old.type):
             old.replace_all_uses_with(result)

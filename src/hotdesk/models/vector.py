@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create
+from hotdesk.ir.building import create, remade
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.ir.walking import attributes_of, constant_of, segment_sizes
 from hotdesk.models.facts import Facts, no_facts
@@ -18,8 +18,7 @@ def _read_facts(op: ir.Operation) -> Facts:
 
 def _bufferize_read(op: ir.Operation, buffers: Buffers) -> None:
     operands = [buffers.buffer(op.operands[0]), *list(op.operands)[1:]]
-    attributes = attributes_of(op)
-    new = create(op.name, operands, [op.results[0].type], attributes, before=op)
+    new = remade(op, operands, [op.results[0].type])
     op.results[0].replace_all_uses_with(new.results[0])
 
 
@@ -52,8 +51,7 @@ def _scatter_facts(op: ir.Operation) -> Facts:
 def _bufferize_write(destination: int, op: ir.Operation, buffers: Buffers) -> None:
     operands = list(op.operands)
     operands[destination] = buffers.destination(op, destination)
-    attributes = attributes_of(op)
-    create(op.name, operands, [], attributes, before=op)
+    remade(op, operands, [])
     buffers.assign(op.results[0], operands[destination])
 
 

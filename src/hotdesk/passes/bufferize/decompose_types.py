@@ -27,7 +27,7 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision
-from hotdesk.ir.building import create
+from hotdesk.ir.building import remade
 from hotdesk.ir.functions import call_attributes, named_functions, require_calls_alone
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import FunctionSignature, set_signature, signature
@@ -174,19 +174,10 @@ def _rewrite(op: ir.Operation, parts: _Parts) -> None:
     kinds = [parts.flat_types(result.type) for result in op.results]
     attributes = call_attributes(op, _numbers(groups), _numbers(kinds))
     attributes.update(_segments(op, groups))
-    new = create(
-        op.name,
-        [value for group in groups for value in group],
-        [kind for group in kinds for kind in group],
-        attributes,
-        regions=len(op.regions),
-        before=op,
-        successors=list(op.successors),
-    )
-    for old_region, new_region in zip(op.regions, new.regions, strict=True):
-        for block in list(old_region.blocks):
-            block.append_to(new_region)
-            parts.rebuild_arguments(block)
+    operands = [value for group in groups for value in group]
+    new = remade(op, operands, [kind for group in kinds for kind in group], attributes)
+    for block in [block for region in new.regions for block in region.blocks]:
+        parts.rebuild_arguments(block)
     rest: list[ir.Value] = list(new.results)
     for result in op.results:
         result.replace_all_uses_with(parts.packed(result.type, rest, op))

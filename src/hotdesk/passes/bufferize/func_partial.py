@@ -18,12 +18,12 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.building import create
+from hotdesk.ir.building import remade
 from hotdesk.ir.functions import called_name, named_functions, require_calls_alone
 from hotdesk.ir.locations import placed
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_tensor, memref_of
-from hotdesk.ir.walking import attributes_of, modules, nested_ops
+from hotdesk.ir.walking import modules, nested_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.materializing import copied_as, rebuild_arguments, to_buffer, to_tensor
 
@@ -82,8 +82,7 @@ def _passed(op: ir.Operation) -> list[ir.Value]:
 
 def _rewrite_call(op: ir.Operation) -> None:
     types = [memref_of(r.type) if is_tensor(r.type) else r.type for r in op.results]
-    attributes = attributes_of(op)
-    new = create(op.name, _passed(op), types, attributes, before=op)
+    new = remade(op, _passed(op), types)
     for old, result in zip(op.results, new.results, strict=True):
         old.replace_all_uses_with(to_tensor(result, old.type, op) if is_tensor(old.type) else result)
     op.erase()

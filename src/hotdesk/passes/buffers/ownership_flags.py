@@ -30,7 +30,7 @@ from hotdesk.ir.locations import python_line
 from hotdesk.models.func import RETURN
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
 from hotdesk.passes.buffers.freeing import free
-from hotdesk.passes.buffers.remaking import bit, bit_type, joined, remade, widen_signature
+from hotdesk.passes.buffers.remaking import bit, bit_type, joined, widen_signature, widened
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy, copy_results
 from hotdesk.program.records import ENTRY, EXIT
 
@@ -255,7 +255,7 @@ class OwnershipFlags:
         """An op made again with other operands, and with so many flags as results more."""
         old = self.rewritten.op(op.number)
         types = [result.type for result in old.results] if op.results else []
-        new = remade(old, operands, [*types, *([bit_type()] * count)] if count else types)
+        new = widened(old, operands, [*types, *([bit_type()] * count)] if count else types)
         self.rewritten.replace(op, new)
         return new
 

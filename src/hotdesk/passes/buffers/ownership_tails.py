@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram
-from hotdesk.ir.walking import nested_ops
-from hotdesk.passes.buffers.remaking import remade
+from hotdesk.ir.building import clone_with
+from hotdesk.passes.buffers.remaking import widened
 
 _MOST = 64
 
@@ -50,16 +50,10 @@ def follow_paths(program: BufferProgram, tail: Tail) -> None:
     for end in _ends(program, branch):
         known: dict[ir.Value, ir.Value] = dict(zip(old.results, end.operands, strict=True))
         for op in moved:
-            with ir.InsertionPoint(end):
-                copy = op.clone().operation
-            for each in (copy, *nested_ops(copy)):
-                for i, value in enumerate(each.operands):
-                    if value in known:
-                        each.operands[i] = known[value]
-            known.update(zip(op.results, copy.results, strict=True))
-        remade(end, [*end.operands, *(known[value] for value in wanted)], [])
+            clone_with(op, known, ir.InsertionPoint(end))
+        widened(end, [*end.operands, *(known[value] for value in wanted)], [])
         end.erase()
-    new = remade(old, list(old.operands), [*(r.type for r in old.results), *(value.type for value in wanted)])
+    new = widened(old, list(old.operands), [*(r.type for r in old.results), *(value.type for value in wanted)])
     for before, after in zip([*old.results, *wanted], new.results, strict=True):
         before.replace_all_uses_with(after)
     for op in reversed(moved):

@@ -1,4 +1,4 @@
-"""Ops remade with other operands and result types, functions with more results, and arithmetic on `i1`."""
+"""Ops with more operands and results, functions with more results, and arithmetic on `i1`."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ from dataclasses import replace
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import constant, create
+from hotdesk.ir.building import constant, create, remade
 from hotdesk.ir.functions import call_attributes
 from hotdesk.ir.signature import formals, set_signature, signature
 
 
-def remade(old: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.Type]) -> ir.Operation:
-    """The same op in front of the old one, which stays, with more operands and results; the regions are moved over."""
+def widened(old: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.Type]) -> ir.Operation:
+    """The same op in front of the old one, which stays without its regions, with more operands and results."""
     attributes = call_attributes(
         old,
         [number if number < len(old.operands) else None for number in range(len(operands))],
         [number if number < len(old.results) else None for number in range(len(types))],
     )
-    new = create(old.name, operands, types, attributes, regions=len(old.regions), before=old)
-    for old_region, new_region in zip(old.regions, new.regions, strict=True):
-        for block in list(old_region.blocks):
-            block.append_to(new_region)
-    return new
+    return remade(old, operands, types, attributes)
 
 
 def widen_signature(function: ir.Operation, flags: int) -> None:

@@ -17,8 +17,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
 from hotdesk.analysis.ownership.slots import Key, OwnershipSlot, OwnershipSlots
-from hotdesk.ir.building import create
-from hotdesk.ir.walking import attributes_of
+from hotdesk.ir.building import remade
 from hotdesk.models.control_flow import ENDS, PASSING
 from hotdesk.passes.buffers.branch_edges import operand_parts, passes_more, remade_branch
 
@@ -139,11 +138,7 @@ class _Narrowing:
     def _narrow(self, old: ir.Operation, operands: set[int], results: set[int]) -> None:
         kept = [result for i, result in enumerate(old.results) if i not in results]
         passed = [value for i, value in enumerate(old.operands) if i not in operands]
-        attributes = attributes_of(old)
-        new = create(old.name, passed, [r.type for r in kept], attributes, regions=len(old.regions), before=old)
-        for old_region, new_region in zip(old.regions, new.regions, strict=True):
-            for block in list(old_region.blocks):
-                block.append_to(new_region)
+        new = remade(old, passed, [r.type for r in kept])
         for before, after in zip(kept, new.results, strict=True):
             before.replace_all_uses_with(after)
         old.erase()

@@ -16,7 +16,7 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.ir.building import create, integers
+from hotdesk.ir.building import create, integers, remade
 from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.walking import attributes_of, defined_functions, ops_outside_payloads, runs_every_call
 from hotdesk.passes.base import Pass
@@ -58,7 +58,7 @@ class AllocateWorkspaces(Pass):
         memref = ir.MemRefType.get([wanted], ir.IntegerType.get_signless(8))
         attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
         scratch = create("memref.alloc", [], [memref], attributes, before=op).results[0]
-        create(op.name, [*op.operands, scratch], [], {**attributes_of(op), SPREAD: cut}, before=op)
+        remade(op, [*op.operands, scratch], [], {**attributes_of(op), SPREAD: cut})
         op.erase()
         return [Decision(_SUBJECT, Outcome.ALLOCATED, Reason.WORKSPACE, (source,), wanted)]
 

@@ -30,12 +30,11 @@ from hotdesk.analysis.in_place.plain_values import alias_sets, in_place_candidat
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.symbols import Symbols
-from hotdesk.ir.walking import all_functions, attributes_of, defined_functions, modules, runs_every_call, symbol_name
+from hotdesk.ir.walking import all_functions, defined_functions, modules, runs_every_call, symbol_name
 from hotdesk.passes.base import Pass
 
 LIVE, ALIASES, EXACT, LARGE = (
@@ -132,13 +131,7 @@ class _Rewriting:
             op = record.ops[number]
             variant = self._variants.get((callee_name(op.operation), given))
             if variant is not None:
-                _call_instead(op.operation, variant)
-
-
-def _call_instead(call: ir.Operation, callee: str) -> None:
-    attributes = attributes_of(call)
-    attributes["callee"] = ir.FlatSymbolRefAttr.get(callee)
-    replace(call, create(CALL, list(call.operands), [r.type for r in call.results], attributes, before=call))
+                op.operation.attributes["callee"] = ir.FlatSymbolRefAttr.get(variant)
 
 
 def _donated(function: ir.Operation) -> Given:

@@ -13,7 +13,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import Axis, read_loops
 from hotdesk.analysis.order.spans import EqualParts, Span, SplitPart, equal_parts
 from hotdesk.analysis.order.splitting import Split, SplitOp
-from hotdesk.ir.building import create, dynamic_dims, extract_along, index_constant, integers, window
+from hotdesk.ir.building import create, dynamic_dims, extract_along, index_constant, integers, remade, window
 from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import attributes_of, defining_op, int_array
 
@@ -120,22 +120,9 @@ class _Making:
         ]
         made = zip(op.operation.results, op.results, strict=True)
         kinds = [_part_type(result, axis.dim, self.part.made[result]) for result, axis in made]
-        attributes = attributes_of(op.operation)
-        attributes.update(self._changed(op))
-        with ir.InsertionPoint(self.before), op.operation.location:
-            new = ir.Operation.create(
-                op.operation.name,
-                results=kinds,
-                operands=operands,
-                attributes=attributes,
-                regions=len(op.operation.regions),
-            ).operation
-        if len(op.operation.regions):
-            twin = op.operation.clone(ir.InsertionPoint(self.before))
-            for old, region in zip(twin.regions, new.regions, strict=True):
-                for block in list(old.blocks):
-                    block.append_to(region)
-            twin.erase()
+        twin = op.operation.clone(ir.InsertionPoint(self.before)).operation
+        new = remade(twin, operands, kinds, {**attributes_of(twin), **self._changed(op)})
+        twin.erase()
         self.made.update(zip(op.operation.results, new.results, strict=True))
 
     def _over(self, op: SplitOp) -> dict[int, ir.Value]:

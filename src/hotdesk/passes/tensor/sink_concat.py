@@ -20,9 +20,9 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.concatenation import Piece, PieceReader, axis_of, cut, find_split, pieces_of
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.building import create, dynamic_dims, integers, replace
+from hotdesk.ir.building import create, dynamic_dims, integers, remade, replace
 from hotdesk.ir.types import shape_of, static_entries, tensor_with
-from hotdesk.ir.walking import attributes_of, int_array, made_by, nested_ops, users
+from hotdesk.ir.walking import int_array, made_by, nested_ops, users
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import byte_size
 
@@ -93,10 +93,8 @@ def _part(op: ir.Operation, reader: PieceReader, first: int, last: int) -> ir.Op
         for value, axis in zip(op.operands, reader.axes, strict=True)
     ]
     kinds = [values[i].type for i in reader.generic.outputs]
-    twin = op.clone(ir.InsertionPoint(op))
-    attributes = attributes_of(op)
-    part = create(op.name, values, kinds, attributes, regions=1, before=op)  # a named op keeps its name
-    twin.regions[0].blocks[0].append_to(part.regions[0])
+    twin = op.clone(ir.InsertionPoint(op)).operation
+    part = remade(twin, values, kinds)  # a named op keeps its name
     twin.erase()
     return part
 
