@@ -163,6 +163,14 @@ def _symbols(attribute: ir.Attribute) -> list[str]:
     return []
 
 
+def private_copy(function: ir.Operation, name: str) -> ir.Operation:
+    """A private copy of a function, of that name, behind it."""
+    copy = function.clone(ir.InsertionPoint.after(function)).operation
+    copy.attributes["sym_name"] = ir.StringAttr.get(name)
+    copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    return copy
+
+
 def named_functions(module: ir.Module) -> dict[str, ir.Operation]:
     """The `func.func`s of a module by name, declarations too."""
     return {symbol_name(function): function for function in functions_of(module)}

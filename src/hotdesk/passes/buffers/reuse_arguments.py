@@ -32,7 +32,7 @@ from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.sharing import KEPT_APART
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant
-from hotdesk.ir.functions import callee_name, named_functions, rebuild_call
+from hotdesk.ir.functions import callee_name, named_functions, private_copy, rebuild_call
 from hotdesk.ir.signature import Formal, formals, set_signature, signature
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import shape_of
@@ -123,9 +123,7 @@ class _Variants:
 
 def _make(function: ir.Operation, name: str, argument: int, result: int, form: str, given: ir.Type) -> None:
     """A private copy of a function behind it, in which a result is made of an argument, which has a given type."""
-    clone = function.clone(ir.InsertionPoint.after(function)).operation
-    clone.attributes["sym_name"] = ir.StringAttr.get(name)
-    clone.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    clone = private_copy(function, name)
     block = entry_block(clone)
     first = next(iter(block.operations)).operation
     old, out = block.arguments[argument], block.arguments[result]

@@ -31,7 +31,7 @@ from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.context import run_mlir_passes
-from hotdesk.ir.functions import callee_name
+from hotdesk.ir.functions import callee_name, private_copy
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.walking import all_functions, defined_functions, modules, runs_every_call, symbol_name
@@ -140,9 +140,7 @@ def _donated(function: ir.Operation) -> Given:
 
 def _clone(function: ir.Operation, name: str, given: Given) -> ir.Operation:
     """A private copy of a function behind it, which is given arguments."""
-    clone = function.clone(ir.InsertionPoint.after(function)).operation
-    clone.attributes["sym_name"] = ir.StringAttr.get(name)
-    clone.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    clone = private_copy(function, name)
     set_signature(clone, signature(clone).stating(lambda number, each: each.stating(donated=number in given)))
     return clone
 
