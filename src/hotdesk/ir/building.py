@@ -59,6 +59,34 @@ def replace(old: ir.Operation, new: ir.Operation) -> None:
     old.erase()
 
 
+def ended(region: ir.Region, values: Sequence[ir.Value], at: ir.Operation) -> ir.Operation:
+    """The end of a new block in a region of `scf`, at the location of an op: it yields the values."""
+    with ir.InsertionPoint(region.blocks.append()), at.location:
+        return ir.Operation.create("scf.yield", operands=values).operation
+
+
+def branch(
+    condition: ir.Value, kinds: Sequence[ir.Type], values: Sequence[ir.Value], before: ir.Operation
+) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
+    """An `scf.if` with results of these types, and the ends of both ways, which yield the values until they are given others."""
+    made = create("scf.if", [condition], kinds, regions=2, before=before)
+    true, false = (ended(region, values, before) for region in made.regions)
+    return made, true, false
+
+
+def loop(
+    bounds: Sequence[ir.Value], carried: Sequence[ir.Value], before: ir.Operation
+) -> tuple[ir.Operation, ir.Value, Sequence[ir.Value], ir.Operation]:
+    """An `scf.for` that carries values: with the number of the iteration, what is carried inside, and the end, which yields that
+    until it is given others."""
+    types = [value.type for value in carried]
+    made = create("scf.for", [*bounds, *carried], types, regions=1, before=before)
+    kinds = [bounds[0].type, *types]
+    position, *inside = made.regions[0].blocks.append(*kinds, arg_locs=[before.location] * len(kinds)).arguments
+    with ir.InsertionPoint(made.regions[0].blocks[0]), before.location:
+        return made, position, inside, ir.Operation.create("scf.yield", operands=inside).operation
+
+
 def let_read(op: ir.Operation, others: Mapping[ir.Value, ir.Value]) -> None:
     """Has an op and its regions read other values."""
     own = [(op, i, value) for i, value in enumerate(op.operands)]

@@ -58,13 +58,10 @@ def view_source(name: str, result: int) -> int | None:
     return result if name in ONE_TO_ONE else None
 
 
-def viewed(memref: ir.Value) -> ir.Value:
-    """The memref that one is a view of, through all views between; itself if it is none."""
-    while (op := defining_op(memref)) is not None:
-        source = view_source(op.name, int(cast(Any, memref).result_number))
-        if source is None:
-            break
-        memref = op.operands[source]
+def viewed(memref: ir.Value, through: Collection[str] = _OF_FIRST | set(ONE_TO_ONE)) -> ir.Value:
+    """The memref that one is a view of, through all views by ops of these names between; itself if it is none."""
+    while (op := defining_op(memref)) is not None and op.name in through:
+        memref = op.operands[view_source(op.name, int(cast(Any, memref).result_number)) or 0]
     return memref
 
 

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, remade
+from hotdesk.ir.building import loop, remade
 from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
 from hotdesk.ir.walking import attributes_of, int_array, segment_sizes
 from hotdesk.models.facts import Facts, Flow, no_facts, reads_tensors
@@ -52,16 +52,10 @@ def _nest(
     """What is carried after loops over the bounds, in front of an op."""
     if not bounds:
         return _iteration(op, positions, carried, before)
-    types = [value.type for value in carried]
-    loop = create("scf.for", [*bounds[0], *carried], types, regions=1, before=before)
-    kinds = [ir.IndexType.get(), *types]
-    block = loop.regions[0].blocks.append(*kinds, arg_locs=[op.location] * len(kinds))
-    position, *given = block.arguments
-    with ir.InsertionPoint(block), op.location:
-        end = ir.Operation.create("scf.yield", operands=given).operation
+    made, position, given, end = loop(bounds[0], carried, before)
     for number, value in enumerate(_nest(bounds[1:], [*positions, position], given, op, end)):
         end.operands[number] = value
-    return list(loop.results)
+    return list(made.results)
 
 
 def _iteration(

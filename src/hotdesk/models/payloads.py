@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, dim, index_constant, structured
+from hotdesk.ir.building import create, dim, index_constant, loop, structured
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.ir.walking import nested_ops
 
@@ -58,12 +58,9 @@ def _nest(
     if not extents:
         return step(positions, start, before)
     bounds = [index_constant(0, before), extents[0], index_constant(1, before)]
-    loop = create("scf.for", [*bounds, start], [start.type], regions=1, before=before)
-    block = loop.regions[0].blocks.append(ir.IndexType.get(), start.type, arg_locs=[before.location] * 2)
-    with ir.InsertionPoint(block), before.location:
-        end = ir.Operation.create("scf.yield", operands=[block.arguments[1]]).operation
-    end.operands[0] = _nest(extents[1:], [*positions, block.arguments[0]], block.arguments[1], step, end)
-    return loop.results[0]
+    made, position, (carried,), end = loop(bounds, [start], before)
+    end.operands[0] = _nest(extents[1:], [*positions, position], carried, step, end)
+    return made.results[0]
 
 
 def inlined(block: ir.Block, arguments: Sequence[ir.Value], before: ir.Operation) -> list[ir.Value]:

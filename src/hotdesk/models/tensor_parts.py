@@ -12,7 +12,18 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import cast_to, compared, constant, create, dim, dynamic_dims, fill, index_constant, integers
+from hotdesk.ir.building import (
+    branch,
+    cast_to,
+    compared,
+    constant,
+    create,
+    dim,
+    dynamic_dims,
+    fill,
+    index_constant,
+    integers,
+)
 from hotdesk.ir.types import DYNAMIC, shape_of, static_entries
 from hotdesk.ir.walking import constant_of, defining_op, int_array, integer_of, nested_ops, segment_sizes
 from hotdesk.models.facts import reads_tensors
@@ -136,15 +147,10 @@ def _inside_or(
         within = compared("ult", there[i], dim(source, i, before), before)  # unsigned: what is negative is large
         inside = create("arith.andi", [inside, within], [truth], before=before).results[0]
     element = cast(Any, source.type).element_type
-    branch = create("scf.if", [inside], [element], regions=2, before=before)
-    for number, region in enumerate(branch.regions):
-        with ir.InsertionPoint(region.blocks.append()), before.location:
-            end = ir.Operation.create("scf.yield", operands=[inside]).operation
-        if number == 0:
-            end.operands[0] = create("tensor.extract", [source, *there], [element], before=end).results[0]
-        else:
-            end.operands[0] = inlined(block, positions, end)[0]
-    return branch.results[0]
+    made, found, outside = branch(inside, [element], [inside], before)
+    found.operands[0] = create("tensor.extract", [source, *there], [element], before=found).results[0]
+    outside.operands[0] = inlined(block, positions, outside)[0]
+    return made.results[0]
 
 
 def _mixed(static: tuple[int, ...], dynamic: list[ir.Value], before: ir.Operation) -> list[ir.Value]:

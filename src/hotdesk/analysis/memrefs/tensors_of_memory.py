@@ -27,7 +27,7 @@ from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op, entry_block, is_loop_or_branch, nested_ops, ops_around, ops_outside_payloads
 from hotdesk.models.control_flow import LOOPS
 from hotdesk.models.memory_effects import effects_of
-from hotdesk.models.memref import VIEWS, view_source
+from hotdesk.models.memref import VIEWS, viewed
 from hotdesk.models.new_memory import ALLOCA, BASES
 from hotdesk.program.op_ranges import between
 
@@ -182,10 +182,8 @@ class _Function:
 
 def _root(memref: ir.Value, *, apart: bool) -> ir.Value | None:
     """The allocation or argument whose memory this is; None where it may be any, as that of arguments that are not `apart`."""
+    memref = viewed(memref, VIEWS)
     op = defining_op(memref)
-    while op is not None and op.name in VIEWS:
-        memref = op.operands[view_source(op.name, int(cast(Any, memref).result_number)) or 0]
-        op = defining_op(memref)
     if op is None:
         block = cast(ir.Block, memref.owner)
         return memref if apart and block == entry_block(block.owner.operation) else None

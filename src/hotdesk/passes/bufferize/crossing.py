@@ -14,7 +14,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.flow_edges import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
-from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
+from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, ended
 from hotdesk.ir.types import is_tensor, memref_with, shape_of
 from hotdesk.models.control_flow import CHOOSING, INDEX_BITS, way_of
 from hotdesk.passes.bufferize.deciding import Deciding
@@ -164,7 +164,7 @@ def _on_way(op: ir.Operation, operand: int) -> ir.Operation:
     if op.name == "cf.switch":
         return _on_case(op, way)
     branch = create("scf.if", [op.operands[0]], [], regions=2, before=op)
-    return [_ended(region, op) for region in branch.regions[: way + 1]][way]
+    return [ended(region, [], op) for region in branch.regions[: way + 1]][way]
 
 
 def _on_case(op: ir.Operation, way: int) -> ir.Operation:
@@ -174,7 +174,7 @@ def _on_case(op: ir.Operation, way: int) -> ir.Operation:
     flag = create("arith.index_castui", [op.operands[0]], [ir.IndexType.get()], before=op).results[0]
     attributes: dict[str, ir.Attribute] = {"cases": ir.DenseI64ArrayAttr.get(cases)}
     branch = create("scf.index_switch", [flag], [], attributes, regions=1 + len(cases), before=op)
-    return [_ended(region, op) for region in branch.regions][1 if way else 0]
+    return [ended(region, [], op) for region in branch.regions][1 if way else 0]
 
 
 def _cases(op: ir.Operation) -> list[int]:
@@ -182,9 +182,3 @@ def _cases(op: ir.Operation) -> list[int]:
     width = cast(ir.IntegerType, op.operands[0].type).width
     values = list(cast(Any, op.attributes["case_values"])) if "case_values" in op.attributes else []
     return [int(value) % 2**width if width < INDEX_BITS else int(value) for value in values]
-
-
-def _ended(region: ir.Region, op: ir.Operation) -> ir.Operation:
-    """The end of a new block in a region."""
-    with ir.InsertionPoint(region.blocks.append()), op.location:
-        return ir.Operation.create("scf.yield")

@@ -24,7 +24,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.building import alloc, cast_to, create, index_constant
+from hotdesk.ir.building import alloc, cast_to, create, index_constant, loop
 from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import placed, python_line
 from hotdesk.ir.signature import set_signature, signature
@@ -224,16 +224,13 @@ def copied_by_rank(memref: ir.Value, op: ir.Operation) -> ir.Value:
     zero, one = index_constant(0, op), index_constant(1, op)
     rank = create("memref.rank", [memref], [index], before=op).results[0]
     shape = alloc(ir.MemRefType.get([DYNAMIC], index), [rank], op)
-    loop = create("scf.for", [zero, rank, one, one], [index], regions=1, before=op)
-    body = loop.regions[0].blocks.append(index, index, arg_locs=[op.location] * 2)
-    position, product = body.arguments
-    with ir.InsertionPoint(body), op.location:
-        size = ir.Operation.create("memref.dim", [index], [memref, position]).result
-        ir.Operation.create("memref.store", [], [size, shape, position])
-        ir.Operation.create("scf.yield", [], [ir.Operation.create("arith.muli", [index], [product, size]).result])
+    sizes, position, (product,), end = loop([zero, rank, one], [one], op)
+    size = create("memref.dim", [memref, position], [index], before=end).results[0]
+    create("memref.store", [size, shape, position], [], before=end)
+    end.operands[0] = create("arith.muli", [product, size], [index], before=end).results[0]
     count = alloc(ir.MemRefType.get([1], index), [], op)
-    create("memref.store", [loop.results[0], count, zero], [], before=op)
+    create("memref.store", [sizes.results[0], count, zero], [], before=op)
     elements = create("memref.reshape", [memref, count], [row], before=op).results[0]
-    new = alloc(row, [loop.results[0]], op)
+    new = alloc(row, [sizes.results[0]], op)
     create("memref.copy", [elements, new], [], before=op)
     return create("memref.reshape", [new, shape], [memref.type], before=op).results[0]

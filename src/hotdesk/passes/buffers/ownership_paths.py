@@ -31,7 +31,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.ownership.candidates import EXTERNAL
 from hotdesk.analysis.ownership.owners import Ownership, OwnershipTransfer
-from hotdesk.ir.building import create, replace
+from hotdesk.ir.building import branch, create, ended, replace
 from hotdesk.ir.walking import attributes_of
 from hotdesk.models.control_flow import BRANCHES
 from hotdesk.models.memory_effects import effects_of
@@ -58,12 +58,11 @@ def asked_choices(program: BufferProgram, ownership: Ownership) -> list[BufferOp
 
 def branch_of(select: ir.Operation) -> ir.Operation:
     """A branch in the place of a select."""
-    branch = create("scf.if", [select.operands[0]], [select.results[0].type], regions=2, before=select)
-    for region, value in zip(branch.regions, list(select.operands)[1:], strict=True):
-        with ir.InsertionPoint(region.blocks.append()), select.location:
-            ir.Operation.create("scf.yield", operands=[value])
-    replace(select, branch)
-    return branch
+    condition, true, false = select.operands
+    made, _, otherwise = branch(condition, [true.type], [true], select)
+    otherwise.operands[0] = false
+    replace(select, made)
+    return made
 
 
 def choice_of(branch: ir.Operation) -> None:
@@ -200,8 +199,7 @@ def opened(program: BufferProgram, ownership: Ownership) -> list[ir.Operation]:
 
 def open_branch(branch: ir.Operation) -> None:
     """Gives a branch an empty `else`."""
-    with ir.InsertionPoint(branch.regions[1].blocks.append()), branch.location:
-        ir.Operation.create("scf.yield")
+    ended(branch.regions[1], [], branch)
 
 
 def close_branch(branch: ir.Operation) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram
-from hotdesk.ir.building import alloc, compared, create, dim, index_constant, integers
+from hotdesk.ir.building import alloc, branch, compared, create, dim, index_constant, integers
 from hotdesk.ir.types import DYNAMIC, shape_of, static_entries
 
 
@@ -30,11 +30,7 @@ def _expand(op: ir.Operation) -> None:
     (wanted,) = shape_of(kind)
     new = index_constant(wanted, op) if wanted is not None else op.operands[1]
     old = dim(source, 0, op)
-    choice = create("scf.if", [compared("sgt", new, old, op)], [kind], regions=2, before=op)
-    ends: list[ir.Operation] = []
-    for region in choice.regions:
-        with ir.InsertionPoint(region.blocks.append()), op.location:
-            ends.append(ir.Operation.create("scf.yield", operands=[source]).operation)
+    choice, *ends = branch(compared("sgt", new, old, op), [kind], [source], op)
     more = alloc(kind, [new] if wanted is None else [], ends[0])
     _align(more, op)
     begin = create(

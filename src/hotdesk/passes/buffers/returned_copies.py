@@ -12,7 +12,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.uses import bytes_of
 from hotdesk.analysis.ownership.owners import OwnershipTransfer
 from hotdesk.explain import Reason
-from hotdesk.ir.building import create
+from hotdesk.ir.building import branch
 from hotdesk.ir.locations import python_line
 from hotdesk.passes.buffers.new_copies import copy_of
 from hotdesk.passes.buffers.remaking import erase_unused, is_false
@@ -52,11 +52,7 @@ def copy_results(
             erase_unused(flag)
             end.operands[operand] = copy_of(value, end)
             continue
-        choice = create("scf.if", [flag], [value.type], regions=2, before=end)
-        for region, owned in zip(choice.regions, (True, False), strict=True):
-            with ir.InsertionPoint(region.blocks.append()), end.location:
-                passed = ir.Operation.create("scf.yield", operands=[value])
-            if not owned:
-                passed.operands[0] = copy_of(value, passed.operation)
+        choice, _, unowned = branch(flag, [value.type], [value], end)
+        unowned.operands[0] = copy_of(value, unowned)
         end.operands[operand] = choice.results[0]
     return copied

@@ -11,7 +11,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import index_constant
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import constant_of, defining_op, values_read
-from hotdesk.models.memref import VIEWS, view_source
+from hotdesk.models.memref import VIEWS, viewed
 from hotdesk.models.new_memory import BASES
 from hotdesk.passes.lower.unpacked_memrefs import metadata
 from hotdesk.passes.lower.views import ResolvedMemref, seen_by_type
@@ -82,10 +82,8 @@ class FlowOperands:
 
 def base_of(value: ir.Value) -> ir.Value | None:
     """The allocation, argument or global that a memref leads back to; None where control flow chooses one."""
+    value = viewed(value, VIEWS)
     op = defining_op(value)
-    while op is not None and op.name in VIEWS:
-        value = op.operands[view_source(op.name, int(cast(Any, value).result_number)) or 0]
-        op = defining_op(value)
     if op is not None:
         return value if op.name in BASES else None
     owner = cast(ir.Block, value.owner)

@@ -13,7 +13,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import Axis, read_loops
 from hotdesk.analysis.order.spans import EqualParts, Span, SplitPart, equal_parts
 from hotdesk.analysis.order.splitting import Split, SplitOp
-from hotdesk.ir.building import create, dynamic_dims, extract_along, index_constant, integers, remade, window
+from hotdesk.ir.building import create, dynamic_dims, extract_along, index_constant, integers, loop, remade, window
 from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import attributes_of, defining_op, int_array
 
@@ -56,16 +56,11 @@ def _in_loop(
 ) -> dict[ir.Value, ir.Value]:
     """Equal parts as a loop that carries the results they are put together in."""
     bounds = [index_constant(each, before) for each in (0, len(equal.parts), 1)]
-    types = [value.type for value in whole.values()]
-    loop = create("scf.for", [*bounds, *whole.values()], types, regions=1, before=before)
-    kinds = [ir.IndexType.get(), *types]
-    turn, *carried = loop.regions[0].blocks.append(*kinds, arg_locs=[before.location] * len(kinds)).arguments
-    with ir.InsertionPoint(loop.regions[0].blocks[0]), before.location:
-        end = ir.Operation.create("scf.yield", operands=carried).operation
+    made, turn, carried, end = loop(bounds, list(whole.values()), before)
     making = _Making(split, equal, end, over, dict(zip(whole, carried, strict=True)), turn)
     for number, value in enumerate(making.inserted().values()):
         end.operands[number] = value
-    return dict(zip(whole, loop.results, strict=True))
+    return dict(zip(whole, made.results, strict=True))
 
 
 def _known_dims(value: ir.Value, before: ir.Operation) -> list[ir.Value]:
