@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import LINE_BYTES, TILE_ARGUMENTS, Tile, group_length, tile_name
+from hotdesk.kernels.micro import TILE_ARGUMENTS, Tile, group_length, tile_name
 from hotdesk.kernels.packing import PACK_ARGUMENTS, pack_name
 from hotdesk.kernels.scratch import PRODUCTS
 from hotdesk.kernels.skinny import DOTS_ARGUMENTS, MOST_ROWS, dots_name
@@ -79,10 +79,8 @@ PRODUCT_ARGUMENTS = ("m", "n", "k", *matrix_arguments("a"), *matrix_arguments("b
 BLOCKS_ARGUMENTS = (*PRODUCT_ARGUMENTS, "over")
 """The same, and how many of the last columns, `MOST_ROWS` at most, are left to dot products: a's rows lie together then."""
 
-SWEEP_ARGUMENTS = (
-    "m",
-    *(name for name in TILE_ARGUMENTS if name not in ("a_column", "ahead", "ahead_step", "ahead_row")),
-)
+SWEEP_ARGUMENTS = ("m", *(name for name in TILE_ARGUMENTS if name != "a_column"))
+"""Arguments of all tiles of a panel. A tile asks for rows of what begins at `ahead`: those below its own, by their numbers."""
 
 
 def block_functions(machine: Machine, element: str) -> str:
@@ -133,14 +131,21 @@ def _sweep(machine: Machine, element: str) -> str:
     b, b_at, b_row = f.pointer("b"), f.number("b_at"), f.number("b_row")
     c, c_at, c_row, c_column = f.pointer("c"), f.number("c_at"), f.number("c_row"), f.number("c_column")
     columns, add = f.number("columns"), f.flag("add")
-    size = machine.bytes_of(element)
+    ahead, ahead_step, ahead_row = (f.number(name) for name in ("ahead", "ahead_step", "ahead_row"))
     with _slabs_of(f, m, Tile.of(machine).height(f, columns)) as (_, i, height):
         a_here, c_here = f.add(a_at, f.mul(i, a_row)), f.add(c_at, f.mul(i, c_row))
-        below = f.place(a, f.add(a_here, f.mul(height, a_row)), size)
+        below = f.add(ahead, f.mul(f.add(i, height), ahead_row))
         values = [k, a.pointer, a_here, a_row, 1, b.pointer, b_at, b_row]
-        values += [c.pointer, c_here, c_row, c_column, columns, add, below, LINE_BYTES, f.mul(a_row, size)]
+        values += [c.pointer, c_here, c_row, c_column, columns, add, below, ahead_step, ahead_row]
         _tile(f, height, columns, values)
     return f.function(sweep_name(element))
+
+
+def asked_ahead(f: VectorBuilder, memory: Operand, at: Index, row: Index, element: str) -> dict[str, Index]:
+    """The arguments of a sweep that say what its tiles ask for: rows of a matrix, column by column as they sum those of a."""
+    size = f.machine.bytes_of(element)
+    step = group_length(f.machine, f.element) * size
+    return {"ahead": f.place(memory, at, size), "ahead_step": step, "ahead_row": f.mul(row, size)}
 
 
 def blocks_name(element: str) -> str:

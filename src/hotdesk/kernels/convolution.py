@@ -14,7 +14,7 @@ After Chetlur et al., *cuDNN: Efficient Primitives for Deep Learning*, 2014, who
 
 from __future__ import annotations
 
-from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, depth, kinds, sweep_name
+from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, asked_ahead, depth, kinds, sweep_name
 from hotdesk.kernels.convolution_packing import UNFOLD_ARGUMENTS, WINDOW, panels_at_once, unfold_functions, unfold_name
 from hotdesk.kernels.halves import convert_function, convert_kinds, convert_name, summed_in
 from hotdesk.kernels.machine import Machine
@@ -257,6 +257,7 @@ class _ConvolutionLoops:
         values |= {"b_at": first, "b_row": self.wide}
         values |= {"a": self.weights.pointer, "b": self.panel.pointer, "c": self.pointers["y"].pointer}
         values |= {"c_at": y_at, "c_row": self.a["y_c"], "c_column": self.a["y_w"], "columns": columns, "add": adds}
+        values |= asked_ahead(self.f, self.weights, w_at, self.weight_step, self.element)
         types = kinds(SWEEP_ARGUMENTS, self.element)
         passed = [(values[name], type_) for name, type_ in zip(SWEEP_ARGUMENTS, types, strict=True)]
         self.f.call_local(sweep_name(self.element), passed)

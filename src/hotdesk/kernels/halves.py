@@ -1,9 +1,11 @@
 """Products of 16-bit floats on one thread: blocks of both operands become f32, and the products of that type sum them.
 
-Where the result is f32, and elements that are broadcast lie together along k, as in the product of a Linear:
+Where elements that are broadcast lie together along k, as in the product of a Linear:
 
-    for a block of columns and of k:  panels of b, converted while they are packed
-      for some rows:  those of a, converted;  for each panel:  c (+)= their product
+    for a block of c, some columns of some hundred rows:
+      for each block of k:  panels of b, converted while they are packed
+        for some rows:  those of a, converted;  for each panel:  sums (+)= their product
+      c = sums, rounded once; where c is f32, it is the sums, and has all rows
 
 Else:
 
@@ -19,10 +21,20 @@ and what is summed lies together, nothing is converted in memory (`skinny`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
-from hotdesk.kernels.blocks import PRODUCT_ARGUMENTS, SWEEP_ARGUMENTS, Matrix, depth, even, kinds, sweep_name
+from hotdesk.kernels.blocks import (
+    PRODUCT_ARGUMENTS,
+    SWEEP_ARGUMENTS,
+    Matrix,
+    asked_ahead,
+    depth,
+    even,
+    kinds,
+    sweep_name,
+)
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import Tile
+from hotdesk.kernels.micro import LINE_BYTES, Tile
 from hotdesk.kernels.packing import PACK_ARGUMENTS, pack_function, pack_name
 from hotdesk.kernels.product import product_name
 from hotdesk.kernels.scratch import CONVERTED, DECLARED
@@ -37,7 +49,8 @@ HALVES = ("f16", "bf16")
 _SUM, _BY_ROWS, _BY_SQUARES, _ONE_BY_ONE, _CONVERTED, _AS_VECTOR, _IN_SQUARES, _ALONE = 16, 4, 5, 24, 4, 2, 8, 24
 _SIDE, _DEEP = 192, 512  # rows and columns of a block of c, steps of k
 _SHORT_SIDE, _SHORT_DEEP = 16, 32  # the same on the stack
-_TILES = 2  # of rows, which are converted at a time: they stay in the nearest cache
+_SUMMED_ROWS = 256  # of a 16-bit result, for which panels are packed again
+_TILES = 1  # of rows, which are converted at a time: they stay in the nearest cache
 _LINES_AHEAD = 4  # lines of a block, which is a part of a matrix: the processor does not see the next one coming
 _PADDING = 16  # elements between rows of a block, which else might share a set of the nearest cache
 
@@ -50,10 +63,9 @@ def summed_in(element: str) -> str:
 def half_functions(machine: Machine, element: str, result: str) -> str:
     """The functions of products of `element`; they call that of f32 products, which another module defines."""
     product = f"func.func private @{product_name('f32')}({', '.join(kinds(PRODUCT_ARGUMENTS, 'f32'))})\n"
+    product += f"func.func private @{sweep_name('f32')}({', '.join(kinds(SWEEP_ARGUMENTS, 'f32'))})\n"
     texts = [convert_function(machine, element, widen=True), convert_function(machine, element, widen=False)]
-    if result == "f32":
-        product += f"func.func private @{sweep_name('f32')}({', '.join(kinds(SWEEP_ARGUMENTS, 'f32'))})\n"
-        texts.append(pack_function(machine, "f32", Tile.of(machine).vectors, element))
+    texts.append(pack_function(machine, "f32", Tile.of(machine).vectors, element))
     texts += [dots_function(machine, element, rows, result) for rows in (1, MOST_ROWS)]
     texts.append(_product(machine, element, result))
     return product + DECLARED.format(element="f32") + "".join(texts)
@@ -76,18 +88,26 @@ def convert_function(machine: Machine, element: str, *, widen: bool) -> str:
     outer_step, inner_step = f.number("outer_step"), f.number("inner_step")
     wide, wide_at, wide_step = f.pointer("wide"), f.number("wide_at"), f.number("wide_step")
 
+    def one(there: Index, here: Index, j: Index) -> None:
+        if widen:
+            f.store_vector(f.load_wide(half, f.add(there, j)), wide, f.add(here, j))
+        else:
+            f.store_vector(f.narrowed(f.load_vector(wide, f.add(here, j)), element), half, f.add(there, j))
+
     def vectors() -> None:
-        whole = f.sub(inner, f.mod(inner, f.lanes))
+        line = max(f.lanes, LINE_BYTES // 2)
+        in_lines, whole = (f.sub(inner, f.mod(inner, each)) for each in (line, f.lanes))
         rest = f.first_lanes(f.sub(inner, whole))
         with f.loop(0, outer) as i:
             there, here = f.add(half_at, f.mul(i, outer_step)), f.add(wide_at, f.mul(i, wide_step))
-            with f.loop(0, whole, f.lanes) as j:
+            with f.loop(0, in_lines, line) as j:
                 if widen:
                     later = f.place(half, f.add(there, j, f.mul(_LINES_AHEAD, outer_step)), 2)
                     f.prefetch_far(f.integer(later))
-                    f.store_vector(f.load_wide(half, f.add(there, j)), wide, f.add(here, j))
-                else:
-                    f.store_vector(f.narrowed(f.load_vector(wide, f.add(here, j)), element), half, f.add(there, j))
+                for each in range(0, line, f.lanes):
+                    one(there, here, f.add(j, each))
+            with f.loop(in_lines, whole, f.lanes) as j:
+                one(there, here, j)
             there, here = f.add(there, whole), f.add(here, whole)
             if widen:
                 f.store_masked(f.widened(f.load_masked(half, there, rest), element), wide, here, rest)
@@ -198,11 +218,11 @@ def _product(machine: Machine, element: str, result: str) -> str:
         f.branch(f.equal(rows, 1), lambda: of(1), lambda: of(MOST_ROWS))
 
     def panels(rows: Index, columns: Index, left: Matrix, right: Matrix, to: Matrix) -> None:
-        _panels(f, element, (rows, columns, k), left, right, to, add)
+        _panels(f, element, result, (rows, columns, k), left, right, to, add)
 
     def by_panels() -> None:
         as_it_is, turned = (
-            _cost(f, *each) for each in ((m, n, k, a, b, c), (n, m, k, b.transpose, a.transpose, c.transpose))
+            _cost(f, result, *each) for each in ((m, n, k, a, b, c), (n, m, k, b.transpose, a.transpose, c.transpose))
         )
         f.branch(
             f.at_least(turned, as_it_is),
@@ -211,22 +231,20 @@ def _product(machine: Machine, element: str, result: str) -> str:
         )
 
     along_k = f.both(f.equal(a.column, 1), f.equal(b.row, 1))
-    if result == "f32":
-        fits = f.both(f.either(f.equal(a.column, 1), f.equal(b.row, 1)), f.at_least(k, 1))
-        others = ((fits, by_panels),)
-    else:
-        others = ()
+    fits = f.both(f.either(f.equal(a.column, 1), f.equal(b.row, 1)), f.at_least(k, 1))
     ways = (
         (f.either(f.equal(m, 0), f.equal(n, 0)), lambda: None),
         (f.both(along_k, f.at_least(MOST_ROWS, m)), lambda: dots(m, n, a, b, c)),
         (f.both(along_k, f.at_least(MOST_ROWS, n)), lambda: dots(n, m, b.transpose, a.transpose, c.transpose)),
-        *others,
+        (fits, by_panels),
     )
     f.first_of(ways, blocks)
     return f.function(half_product_name(element, result))
 
 
-def _cost(f: VectorBuilder, rows: Index, columns: Index, k: Index, left: Matrix, right: Matrix, to: Matrix) -> Index:
+def _cost(
+    f: VectorBuilder, result: str, rows: Index, columns: Index, k: Index, left: Matrix, right: Matrix, to: Matrix
+) -> Index:
     """What `_panels` takes, in 1/16 of a cycle; more than anything where rows of the left operand do not lie together."""
     tile = Tile.of(f.machine)
     sums = f.mul(f.mul(f.mul(rows, f.ceildiv(columns, tile.narrow * f.lanes)), k), tile.narrow * _SUM)
@@ -235,15 +253,16 @@ def _cost(f: VectorBuilder, rows: Index, columns: Index, k: Index, left: Matrix,
     packed = f.mul(f.mul(columns, k), each)
     apart = f.select(f.equal(to.row, 1), _IN_SQUARES, _ALONE) if f.machine.masks else _ALONE
     stored = f.mul(f.mul(rows, columns), f.select(f.equal(to.column, 1), _AS_VECTOR, apart))
-    converted = f.mul(f.mul(f.mul(rows, k), _CONVERTED), f.ceildiv(columns, _most_columns(f.machine)))
+    converted = f.mul(f.mul(f.mul(rows, k), _CONVERTED), f.ceildiv(columns, _most_columns(f.machine, result)))
     found = f.add(sums, packed, converted, f.mul(stored, f.ceildiv(k, _deepest(f.machine))))
     return f.select(f.equal(left.column, 1), found, 1 << 62)
 
 
-def _most_columns(machine: Machine) -> int:
-    """Columns of the panels that are packed at a time: so many that they take half of the second cache."""
-    wide = Tile.of(machine).columns(machine, "f32")
-    return max(1, machine.l2_bytes // 8 // (_deepest(machine) * wide)) * wide
+def _most_columns(machine: Machine, result: str) -> int:
+    """Columns of the panels that are packed at a time: so many that they, and sums beside them, take half of the second cache."""
+    wide, deep = Tile.of(machine).columns(machine, "f32"), _deepest(machine)
+    each = deep if result == "f32" else deep + _SUMMED_ROWS
+    return max(1, machine.l2_bytes // 8 // (each * wide)) * wide
 
 
 def _deepest(machine: Machine) -> int:
@@ -252,39 +271,67 @@ def _deepest(machine: Machine) -> int:
 
 
 def _panels(
-    f: VectorBuilder, element: str, sizes: tuple[Index, Index, Index], a: Matrix, b: Matrix, c: Matrix, add: str
+    f: VectorBuilder,
+    element: str,
+    result: str,
+    sizes: tuple[Index, Index, Index],
+    a: Matrix,
+    b: Matrix,
+    c: Matrix,
+    add: str,
 ) -> None:
-    """A product whose right operand is converted while panels of it are packed, and the left one some rows at a time."""
+    """A product whose right operand is converted while panels of it are packed, and the left one some rows at a time.
+
+    Sums of a 16-bit result are in f32 behind the panels, for `_SUMMED_ROWS` rows at a time; those of f32 are c itself.
+    """
     m, n, k = sizes
     tile, deepest = Tile.of(f.machine), _deepest(f.machine)
     width, tall = tile.columns(f.machine, "f32"), _TILES * tile.rows
     deep = even(f, k, deepest, 1)
-    wide = even(f, n, _most_columns(f.machine), width)
-    block, own = f.scratch(tall * (deepest + _PADDING)), f.scratch(deepest * width)
-    panels = f.take_scratch(CONVERTED, f.mul(f.mul(wide, deep), 4), own)
-    wide = f.select(f.same_memory(panels, own), width, wide)
-    step = f.add(deep, _PADDING)
+    wide = even(f, n, _most_columns(f.machine, result), width)
+    summed = m if result == "f32" else even(f, m, _SUMMED_ROWS, tall)
+    short_room = 0 if result == "f32" else (tall + _PADDING) * (width + _PADDING)
+    block, own = f.scratch(tall * (deepest + _PADDING)), f.scratch(deepest * width + short_room)
+    room = f.mul(wide, deep) if result == "f32" else f.add(f.mul(wide, deep), _room(summed, wide, f))
+    memory = f.take_scratch(CONVERTED, f.mul(room, 4), own)
+    short = f.same_memory(memory, own)
+    wide = f.select(short, width, wide)
+    if result != "f32":
+        summed = f.select(short, tall, summed)
+    sums_at, step = f.mul(wide, deep), f.add(deep, _PADDING)
     types = kinds(PACK_ARGUMENTS, "f32")
     types[PACK_ARGUMENTS.index("b")] = f"memref<{element}>"
-    with f.steps(0, n, wide) as j, f.steps(0, k, deep) as p:
-        columns, here = f.minimum(wide, f.sub(n, j)), f.minimum(deep, f.sub(k, p))
-        adds = str(f.either(add, f.at_least(p, 1)))
-        with f.loop(0, columns, width) as q:
-            source, some = b.moved(f, p, f.add(j, q)), f.minimum(width, f.sub(columns, q))
-            values = [here, some, *source.arguments, panels.pointer, f.mul(q, here)]
-            f.call_local(pack_name(element), list(zip(values, types, strict=True)))
-        with f.loop(0, m, tall) as i:
-            rows, left = f.minimum(tall, f.sub(m, i)), a.moved(f, i, p)
-            values = [rows, here, left.memory.pointer, left.at, left.row, 1, block.pointer, 0, step]
-            f.call_local(convert_name(element, widen=True), list(zip(values, convert_kinds(element), strict=True)))
+    with f.steps(0, n, wide) as j, f.steps(0, m, summed) as first:
+        columns, height = f.minimum(wide, f.sub(n, j)), f.minimum(summed, f.sub(m, first))
+        sums = _WidenedBlock(c.moved(f, first, j), height, columns, memory, sums_at)
+        total = sums.half if result == "f32" else sums.matrix(f)
+        if result != "f32":
+            f.branch(add, partial(sums.convert, f, element, widen=True))
+        with f.steps(0, k, deep) as p:
+            here = f.minimum(deep, f.sub(k, p))
             with f.loop(0, columns, width) as q:
-                to = c.moved(f, i, f.add(j, q))
-                given: dict[str, Index] = {"m": rows, "k": here, "a": block.pointer, "a_at": 0, "a_row": step}
-                given |= {"b": panels.pointer, "b_at": f.mul(q, here), "b_row": width, "c": to.memory.pointer}
-                given |= {"c_at": to.at, "c_row": to.row, "c_column": to.column, "add": adds}
-                given["columns"] = f.minimum(width, f.sub(columns, q))
-                of_sweep = list(
-                    zip([given[name] for name in SWEEP_ARGUMENTS], kinds(SWEEP_ARGUMENTS, "f32"), strict=True)
-                )
-                f.call_local(sweep_name("f32"), of_sweep)
-    f.give_scratch(panels, own)
+                source, some = b.moved(f, p, f.add(j, q)), f.minimum(width, f.sub(columns, q))
+                values = [here, some, *source.arguments, memory.pointer, f.mul(q, here)]
+                f.call_local(pack_name(element), list(zip(values, types, strict=True)))
+            with f.loop(0, height, tall) as i:
+                rows, left = f.minimum(tall, f.sub(height, i)), a.moved(f, f.add(first, i), p)
+                next_rows = f.add(left.at, f.mul(left.row, tall - tile.rows))
+                values = [rows, here, left.memory.pointer, left.at, left.row, 1, block.pointer, 0, step]
+                f.call_local(convert_name(element, widen=True), list(zip(values, convert_kinds(element), strict=True)))
+                with f.loop(0, columns, width) as q:
+                    to = total.moved(f, i, q)
+                    given: dict[str, Index] = {"m": rows, "k": here, "a": block.pointer, "a_at": 0, "a_row": step}
+                    given |= {"b": memory.pointer, "b_at": f.mul(q, here), "b_row": width, "c": to.memory.pointer}
+                    given |= {"c_at": to.at, "c_row": to.row, "c_column": to.column}
+                    given |= {
+                        "columns": f.minimum(width, f.sub(columns, q)),
+                        "add": str(f.either(add, f.at_least(p, 1))),
+                    }
+                    given |= asked_ahead(f, left.memory, next_rows, left.row, element)
+                    of_sweep = zip(
+                        (given[name] for name in SWEEP_ARGUMENTS), kinds(SWEEP_ARGUMENTS, "f32"), strict=True
+                    )
+                    f.call_local(sweep_name("f32"), list(of_sweep))
+        if result != "f32":
+            sums.convert(f, element, widen=False)
+    f.give_scratch(memory, own)

@@ -18,7 +18,7 @@ padded row of tiles makes every load and store one of neighbours.
 
 from __future__ import annotations
 
-from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, kinds, sweep_name
+from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, asked_ahead, kinds, sweep_name
 from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
@@ -133,6 +133,7 @@ def _alone(machine: Machine, image: str, element: str) -> str:
             values |= {"b_at": f.add(v_at, f.mul(place, v_step)), "b_row": panel}
             values |= {"c_at": f.add(m_at, f.mul(place, m_step)), "c_row": panel, "c_column": 1}
             values |= {"columns": columns, "add": no}
+            values |= asked_ahead(f, memory, values["a_at"], channels, element)
             each = kinds(SWEEP_ARGUMENTS, element)
             f.call_local(
                 sweep_name(element), [(values[name], kind) for name, kind in zip(SWEEP_ARGUMENTS, each, strict=True)]

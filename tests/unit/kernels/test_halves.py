@@ -114,6 +114,9 @@ def test_several_blocks(pooled: bool) -> None:
     for layouts in product(("rows", "columns"), repeat=3):
         check(products, (211, 50, 130), layouts, torch.bfloat16, 1, True)
         check(products, (17, 400, 200), layouts, torch.bfloat16, 2, False)
+    for layouts, add in product((("rows", "columns", "rows"), ("gap", "rows", "columns")), (False, True)):
+        check(products, (600, 50, 1300), layouts, torch.bfloat16, 1, add)
+        check(products, (50, 1700, 1300), layouts, torch.bfloat16, 1, add)
 
 
 @pytest.mark.parametrize("element", TYPES)

@@ -53,7 +53,10 @@ class AllocateWorkspaces(Pass):
         spec = with_spread(convolution_spec(op, [_place(value, places) for value in op.operands]))
         if spec.spread is None:
             return []
-        wanted, cut = workspace_bytes(spec), integers([spec.spread.filters, spec.spread.width])
+        wanted, cut = (
+            workspace_bytes(spec),
+            integers([spec.spread.filters, spec.spread.width, int(spec.spread.gathers)]),
+        )
         source = source_in_model(op)
         memref = ir.MemRefType.get([wanted], ir.IntegerType.get_signless(8))
         attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from hotdesk._bindings import ir
@@ -22,7 +23,7 @@ from hotdesk.passes.lower.structured.kernel import disjoint
 from hotdesk.passes.lower.views import ResolvedMemref
 
 SPREAD = "spread"
-"""How the work of a `hotdesk.conv` is cut that has a workspace: two numbers, those of a `Spread`."""
+"""How the work of a `hotdesk.conv` is cut that has a workspace: three numbers, those of a `Spread`, the last 0 or 1."""
 
 
 def named_kernel(op: ir.Operation, operands: list[ResolvedMemref]) -> KernelText:
@@ -75,7 +76,7 @@ def convolution_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> Convol
         input_dilations=int_array(op.attributes["input_dilations"]),
         accumulate=flag_of(op, "accumulate"),
         noalias=cast("tuple[bool, bool, bool]", _noalias(operands[:3])),
-        spread=Spread(*int_array(op.attributes[SPREAD])) if SPREAD in op.attributes else None,
+        spread=_spread(int_array(op.attributes[SPREAD])) if SPREAD in op.attributes else None,
         winograd="winograd" not in op.attributes or flag_of(op, "winograd"),
     )
     wanted, given = workspace_bytes(spec), sum(shape_of(scratch.type)[0] or 0 for scratch in list(op.operands)[3:])
@@ -83,6 +84,11 @@ def convolution_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> Convol
         expected = f"{wanted} bytes or more" if wanted else f"none without `{SPREAD}`"
         raise LoweringError("the workspace of a convolution", expected=expected, got=f"{given} bytes")
     return spec
+
+
+def _spread(numbers: Sequence[int]) -> Spread:
+    filters, width, gathers = numbers
+    return Spread(filters, width, bool(gathers))
 
 
 def attention_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> AttentionSpec:

@@ -13,7 +13,7 @@ from hotdesk.passes.lower.named import convolution_spec
 from hotdesk.passes.lower.views import MemrefResolver
 from hotdesk.program.symbolic import SymbolicSizes
 
-SPREAD = ", spread = array<i64: 8, 32>"
+SPREAD = ", spread = array<i64: 8, 32, 1>"
 
 
 def spec_of(workspace: int, spread: str) -> int:
@@ -38,6 +38,7 @@ def spec_of(workspace: int, spread: str) -> int:
 
 def test_a_workspace_holds_what_spread_says() -> None:
     assert spec_of(1216, SPREAD) == 8 * (6 + 32) * 4 == 1216
+    assert spec_of(1216, SPREAD.replace(", 1>", ", 0>")) == 8 * 32 * 4
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ The first of these that fits is taken::
     unfolded    floats, filters stored channel by channel and tap by tap: the products of `kernels.convolution`
     direct      anything else: loops
 
-16-bit floats have a result of f32 there, as `torch.export` leaves it; `spread` is for f32 and f64.
+16-bit floats have a result of f32 there, as `torch.export` leaves it.
 
 Where a layout or size is known only at run time the kernel asks for it there. `spread` takes one operand more, the workspace
 `%pW`, last of all arguments; `with_spread` chooses it, and the kernel is made later, when sizes may be known otherwise.
@@ -32,7 +32,7 @@ from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, Convol
 from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT, choose_spread, convolve_spread
 from hotdesk.passes.lower.convolution.unfolded import convolve_unfolded
 from hotdesk.passes.lower.convolution.winograd import convolve_winograd, is_worth_winograd, may_be_winograd
-from hotdesk.passes.lower.products import has_convolutions, has_products
+from hotdesk.passes.lower.products import has_convolutions
 
 __all__ = ["ConvolutionSpec", "convolution", "with_spread", "workspace_bytes"]
 
@@ -49,22 +49,28 @@ def with_spread(spec: ConvolutionSpec) -> ConvolutionSpec:
     """The convolution with its work cut, if a kernel of it wants scratch memory for that."""
     elements, ones = (spec.x.element, spec.w.element, spec.y.element), (1,) * len(spec.strides)
     taps = spec.w.sizes[2:]
-    if spec.strides != ones or spec.dilations != ones or spec.input_dilations != taps or not has_products(*elements):
+    if (
+        spec.strides != ones
+        or spec.dilations != ones
+        or spec.input_dilations != taps
+        or not has_convolutions(*elements)
+    ):
         return spec
     if _choose(spec).path not in ("winograd", "unfolded"):
         return spec
     features, channels = _known(spec.w.sizes[:2])
     plane = None if None in spec.x.sizes[2:] else math.prod(_known(spec.x.sizes[2:]))
     capacity = WORKSPACE_LIMIT // element_bytes(spec.y.element)
-    return replace(spec, spread=choose_spread(features // spec.groups, channels, plane, capacity))
+    alike = spec.w.element == spec.y.element
+    return replace(spec, spread=choose_spread(features // spec.groups, channels, plane, capacity, alike=alike))
 
 
 def workspace_bytes(spec: ConvolutionSpec) -> int:
     """The bytes of scratch memory that the kernel of `spec` is given."""
     if spec.spread is None:
         return 0
-    (channels,) = _known(spec.w.sizes[1:2])
-    return spec.spread.filters * (channels + spec.spread.width) * element_bytes(spec.y.element)
+    (channels,), cut = _known(spec.w.sizes[1:2]), spec.spread
+    return cut.filters * ((channels if cut.gathers else 0) + cut.width) * element_bytes(spec.y.element)
 
 
 def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> KernelText:

@@ -10,10 +10,17 @@ from hotdesk.passes.lower.window import Slide
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the work is cut that is done in scratch memory: filters at a time, and the width of the stretch of input positions."""
+    """How the work is cut that is done in scratch memory.
+
+    Attributes:
+        filters: how many at a time.
+        width: of the stretch of input positions.
+        gathers: whether filters of a tap are put together there; else they are read where they lie.
+    """
 
     filters: int
     width: int
+    gathers: bool
 
 
 @dataclass(frozen=True, slots=True)

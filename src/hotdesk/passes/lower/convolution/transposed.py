@@ -1,8 +1,8 @@
 """Transposed convolutions whose windows do not overlap, without multiplying by the zeros between the input's elements.
 
 Where the input is widened by exactly the window and the stride is 1, each output reads one input element through one tap.
-So each tap is one matrix product, of its filters (gathered into workspace) with the input's plane, and its results go to
-every window-th output. A stretch of the plane at a time is computed into workspace and spread from there.
+So each tap is one matrix product, of its filters (gathered into workspace where they are read often) with the input's plane, and
+its results go to every window-th output. A stretch of the plane at a time is computed into workspace and spread from there.
 """
 
 from __future__ import annotations
@@ -15,15 +15,20 @@ from hotdesk.passes.lower.window import reach
 
 WORKSPACE_LIMIT = 256 * 1024  # bytes
 _LANES = 16
+_GATHERED_PLANE = 512  # input positions for which weights of a tap that lie apart take longer to read than to gather
 
 
-def choose_spread(filters: int, channels: int, plane: int | None, capacity: int) -> Spread | None:
-    """Half of the workspace, `capacity` elements, for filters and half for results; None if a filter does not fit."""
-    chunk = min(filters, capacity // 2 // channels, capacity // 2 // _LANES)
-    if chunk < 1:
-        return None
+def choose_spread(filters: int, channels: int, plane: int | None, capacity: int, *, alike: bool) -> Spread:
+    """Half of the workspace, `capacity` elements, for results, and half for filters.
+
+    `plane` is how many input positions there are, None if that is not known; weights are gathered only where they are `alike` the
+    results, whose element type the workspace has, where the plane is large, and a filter fits.
+    """
+    gathers = alike and channels <= capacity // 2 and (plane is None or plane > _GATHERED_PLANE)
+    chunk = min(filters, capacity // 2 // _LANES, capacity // 2 // channels if gathers else filters)
     width = capacity // 2 // chunk // _LANES * _LANES
-    return Spread(chunk, width if plane is None else min(width, max(1, -(-plane // _LANES)) * _LANES))
+    width = width if plane is None else min(width, max(1, -(-plane // _LANES)) * _LANES)
+    return Spread(chunk, width, gathers)
 
 
 def legal(k: KernelBuilder, p: ConvolutionOperands) -> Condition:
@@ -37,15 +42,17 @@ def convolve_spread(k: KernelBuilder, p: ConvolutionOperands, cut: Spread, works
         _clear(k, p)
     plane = k.mul(p.slides[0].input, p.slides[1].input)
     assert isinstance(p.channels, int)
-    results = cut.filters * p.channels  # where they begin in the workspace
+    results = cut.filters * p.channels if cut.gathers else 0  # where they begin in the workspace
     taps = [slide.window for slide in p.slides]
     with k.loops([p.groups, *taps]) as (group, *tap), k.loop(0, p.filters, cut.filters) as first:
         filters = k.minimum(cut.filters, k.sub(p.filters, first))
-        _gather(k, p, p.place(k, 0, group, first), tap, filters, workspace)
+        if cut.gathers:
+            _gather(k, p, p.place(k, 0, group, first), tap, filters, workspace)
         with k.loop(0, p.batch) as image, k.loop(0, plane, cut.width) as start:
             here = p.place(k, image, group, first)
             count = k.minimum(cut.width, k.sub(plane, start))
-            left = MatrixOperand(workspace, 0, p.channels, 1)
+            apart = MatrixOperand(p.w, k.add(here.w, k.dot(tap, p.tap_strides)), *p.w.strides[:2])
+            left = MatrixOperand(workspace, 0, p.channels, 1) if cut.gathers else apart
             right = MatrixOperand(p.x, k.add(here.x, start), p.x.strides[1], 1)
             result = MatrixOperand(workspace, results, cut.width, 1)
             write_product(k, ProductSizes(filters, count, p.channels), left, right, result, add=False)

@@ -365,7 +365,12 @@ def test_spread(
     case = replace(case, accumulate=accumulate, dynamic=dynamic)
     assert GEMM in run(case)
     run(replace(case, groups=2, image=(2, 2), channels=20))
-    run(replace(case, image=(20, 30), channels=300, filters=120, batch=1))  # several stretches and chunks of filters
+    for image in ((20, 30), (12, 13)):  # several stretches and chunks of filters, which are gathered, and which are not
+        run(replace(case, image=image, channels=300, filters=120, batch=1))
+    for element in ("f16", "bf16"):
+        half = replace(case, element=element, result="f32")
+        assert f"hotdesk_product_{element}_f32" in run(half)
+        run(replace(half, image=(20, 30), channels=60, filters=20, batch=1))
 
 
 def test_spread_is_what_a_transposed_convolution_is() -> None:
