@@ -7,6 +7,7 @@ the tensor that the model holds.
 from __future__ import annotations
 
 import operator
+import re
 import threading
 import time
 import warnings
@@ -26,6 +27,7 @@ from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, low
 from hotdesk.frontends.torch import distinct_calls, functionalized, subgraph_constants
 from hotdesk.frontends.torch.assigned import assignments_written
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
+from hotdesk.frontends.torch.check_messages import CheckMessages, check_messages, check_messages_kept
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
 from hotdesk.frontends.torch.data_sizes import data_maker, defined_symbols
@@ -70,6 +72,7 @@ from hotdesk.frontends.torch.signature import (
 )
 from hotdesk.frontends.torch.size_checks import forget_places, take_size_checks
 from hotdesk.frontends.torch.size_numbers import SizeNumber, is_size_number, sizes_with_signs
+from hotdesk.frontends.torch.size_values import Check
 from hotdesk.frontends.torch.splats import fold_splats
 from hotdesk.frontends.torch.unwritten_code import code_put_off
 from hotdesk.frontends.torch.views import spell_out_views
@@ -187,7 +190,8 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     carried = Carried(*carried_dtypes(exported, changes.values()))
     keep_tensors_only(exported.graph, placeholders, changes.values())
     specs = [argument.spec if isinstance(argument, Weight) else argument for argument in arguments]
-    lowering = _GraphLowering(foreign=foreign, names=called, changes=bool(changes))
+    messages = check_messages(environment, source.program.graph)
+    lowering = _GraphLowering(foreign=foreign, names=called, messages=messages, changes=bool(changes))
     module = lowering.run(exported.graph, [spec.shape for spec in specs])
     forget_trace()
     return Captured(
@@ -225,7 +229,7 @@ def _exported(
 ) -> ExportedProgram:
     if isinstance(model, ExportedProgram):
         return model
-    with ReplacedFunctions(), cross_maps_composed(), assignments_written(model) as assigned:
+    with ReplacedFunctions(), cross_maps_composed(), check_messages_kept(), assignments_written(model) as assigned:
         program = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
     assigned.refuse_lost(program)
     return program
@@ -233,7 +237,7 @@ def _exported(
 
 def _decomposed(exported: ExportedProgram) -> ExportedProgram:
     try:
-        with code_put_off():
+        with code_put_off(), check_messages_kept():
             table = decomposition_table(exported=True)
             return distinct_calls.decomposed(exported, table) or cast(Any, exported).run_decompositions(table)
     except AssertionError:  # PyTorch asserts that tensors which change share no memory
@@ -254,7 +258,7 @@ def lowered_graph(graph: torch.fx.Graph) -> ir.Module:
     Raises UnsupportedOpError for an op without a lowering.
     """
     arguments = [shape_expressions(node.meta["val"]) for node in graph.find_nodes(op="placeholder")]
-    return _GraphLowering(foreign=False, names=SizeNames({}, ())).run(graph, arguments)
+    return _GraphLowering(foreign=False, names=SizeNames({}, ()), messages=CheckMessages({}, {})).run(graph, arguments)
 
 
 def _settle(graph: torch.fx.Graph) -> None:
@@ -271,12 +275,13 @@ class _GraphLowering:
         calls: those of ops that have no lowering.
     """
 
-    def __init__(self, *, foreign: bool, names: SizeNames, changes: bool = False) -> None:
-        """`foreign` says whether PyTorch's kernels may be called for ops that have no lowering; `names` are told in checks;
-        `changes` says whether arguments change, which no call that fails a check should."""
+    def __init__(self, *, foreign: bool, names: SizeNames, messages: CheckMessages, changes: bool = False) -> None:
+        """`foreign` says whether PyTorch's kernels may be called for ops that have no lowering; `names` are told in checks,
+        with their `messages`; `changes` says whether arguments change, which no call that fails a check should."""
         self._foreign = foreign
         self._changes = changes
         self._names = names
+        self._messages = messages
         self._context = make_context()
         self.calls: list[ForeignCall] = []
 
@@ -289,7 +294,7 @@ class _GraphLowering:
         with refusals():  # what is known of a value is computed, by an op that may not take it
             _settle(graph)
         settle_selections(graph)
-        checks = [replace(check, told=self._told(check.relation)) for check in take_size_checks(graph)]
+        checks = [replace(check, told=self._checked(check)) for check in take_size_checks(graph, self._messages)]
         demanded = {name for check in checks for name in symbols_of(check.relation)}
         ops = [node for node in graph.nodes if node.op == "call_function"]
         checked = {node for node in ops if not demanded.isdisjoint(map(str, defined_symbols(node)))}
@@ -328,6 +333,12 @@ class _GraphLowering:
 
     def _told(self, size: Any) -> str:
         return spelled(self._names.size(size))
+
+    def _checked(self, check: Check) -> str:
+        """What a check expects, and what it says itself, with the names of sizes in place of PyTorch's."""
+        names = {str(symbol): self._told(symbol) for symbol in check.relation.free_symbols}
+        message = re.sub(r"\w+", lambda word: names.get(word[0], word[0]), check.message)
+        return f'{self._told(check.relation)} ("{message}")' if message else self._told(check.relation)
 
     def _calling(self, calls: list[ForeignCall]) -> Maker:
         def call(node: torch.fx.Node, places: Sequence[int]) -> Foreign:

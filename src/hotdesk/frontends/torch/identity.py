@@ -20,6 +20,7 @@ from torch._ops import HigherOrderOperator, OpOverload
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, InputSpec
 
+from hotdesk.frontends.torch.check_messages import check_messages
 from hotdesk.frontends.torch.lines import submodule
 
 _NAMESPACES = {"aten", "prims", "prim"}
@@ -54,6 +55,7 @@ def identity(
             sorted((str(symbol), str(limits)) for symbol, limits in cast(Any, exported).range_constraints.items()),
             [(str(guard.expr), str(environment.replace(guard.expr))) for guard in guards],
             _examples(environment),
+            _checks(exported, environment),
             sorted(names.items()),
         ]
     except _Unknown:
@@ -148,6 +150,12 @@ def tensor_of(exported: ExportedProgram, target: str) -> torch.Tensor | None:
     found: Any = exported.state_dict.get(target)
     found = exported.constants.get(target) if found is None else found
     return found if isinstance(found, torch.Tensor) else None
+
+
+def _checks(exported: ExportedProgram, environment: Any) -> list[Any]:
+    """What checks of numbers from data say, and their lines."""
+    told = check_messages(environment, exported.graph)
+    return [sorted(told.of_relations.items()), sorted(told.of_nodes.items())]
 
 
 def _examples(environment: Any) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ import sympy
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
+from hotdesk.frontends.torch.check_messages import CheckMessages, check_key
 from hotdesk.frontends.torch.cutting import expression_of, settled
 from hotdesk.frontends.torch.data_sizes import NUMBERS
 from hotdesk.frontends.torch.lines import node_line
@@ -31,13 +32,13 @@ _RANGES = (
 _COMPARISONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq, operator.ne, torch.sym_ite)
 
 
-def take_size_checks(graph: torch.fx.Graph) -> tuple[Check, ...]:
+def take_size_checks(graph: torch.fx.Graph, messages: CheckMessages) -> tuple[Check, ...]:
     """Takes the checks of numbers that are known only when the program runs out of a graph."""
-    found = [
-        Check(sympy.Eq(symbol, value, evaluate=False), node_line(node))
-        for node in graph.nodes
-        for symbol, value in settled(node).items()
-    ]
+    found: list[Check] = []
+    for node in graph.nodes:
+        for symbol, value in settled(node).items():
+            message, line = messages.of_nodes.get(node.name, ("", ""))
+            found.append(Check(sympy.Eq(symbol, value, evaluate=False), line or node_line(node), message))
     for node in list(graph.nodes):
         if node.target is aten._assert_scalar.default:
             given = node.args[0]
@@ -45,10 +46,11 @@ def take_size_checks(graph: torch.fx.Graph) -> tuple[Check, ...]:
             if value is True or (isinstance(value, torch.SymBool) and expression_of(value) is sympy.true):
                 graph.erase_node(node)
             elif isinstance(value, NUMBERS) and free_unbacked_symbols(value):
-                line = node_line(node) or (node_line(given) if isinstance(given, torch.fx.Node) else "")
+                message, line = messages.of_relations.get(check_key(value.node.expr), ("", ""))
+                line = line or node_line(node) or (node_line(given) if isinstance(given, torch.fx.Node) else "")
                 relation = _without_cases(expression_of(value))
                 if relation is not sympy.true:
-                    found.append(Check(relation, line))
+                    found.append(Check(relation, line, message))
                 graph.erase_node(node)
         elif node.target in _RANGES:
             graph.erase_node(node)

@@ -27,10 +27,11 @@ from hotdesk.sizes.size import spelled
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A relation between sizes and numbers that PyTorch demands, its line, and how users are told of it."""
+    """A relation between sizes and numbers that PyTorch demands, its line and message, and how users are told of it."""
 
     relation: Any
     line: str
+    message: str = ""
     told: str = ""
 
 
