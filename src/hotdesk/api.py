@@ -22,13 +22,14 @@ from hotdesk.ir.context import entered, of_bytecode
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.walking import main_function, nested_ops
 from hotdesk.passes.collecting import collection_made_rare
-from hotdesk.pipeline import Log, bufferize, lower, optimize_tensors, remainder
+from hotdesk.pipeline import Log, bufferize, has_parallel_loops, lower, optimize_tensors, privatize, remainder
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.program_cache import Finished, finished, keep, kept, key_of_program
 from hotdesk.runtime.arguments.outputs import Extents
 from hotdesk.runtime.code import foreign
 from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.code.products import CONVOLUTIONS, PRODUCTS, compile_ahead, is_compiling
+from hotdesk.runtime.code.threads import get_num_threads
 from hotdesk.runtime.compiled import CompiledProgram, compiled_function
 from hotdesk.runtime.executable import HeldMemory, ProgramInterface
 from hotdesk.runtime.heap import give_back_free_memory
@@ -68,6 +69,9 @@ class Options:
         recompute: whether values may be computed late and made again where they are read much later, if that makes the arena
             smaller and the program does at most one part in twenty more; programs of open sizes stay as they are.
             `compile_step` does so unless it is told otherwise. See docs/training.md.
+        private_memory: bytes that the peak of the arena may grow by so that threads can share parallel loops whose iterations
+            allocate, as a number or as in `"1 MiB"`; 0 for none, None for any number. Within a budget such loops run one
+            iteration after the other. See docs/control-flow.md.
         keep_ir: keep the IR after each stage, for `Program.ir(stage)`; costs time and memory.
     """
 
@@ -78,21 +82,29 @@ class Options:
     winograd: bool = True
     recompute: bool = False
     seed: int = 0
+    private_memory: int | str | None = "256 KiB"
 
     @property
     def budget_bytes(self) -> int | None:
-        return None if self.budget is None else parse_bytes(self.budget)
+        return _bytes("budget", self.budget)
+
+    @property
+    def private_bytes(self) -> int | None:
+        return _bytes("private_memory", self.private_memory)
 
     def __post_init__(self) -> None:
-        try:
-            self.budget_bytes  # noqa: B018
-        except ValueError as error:
-            raise OptionError(
-                "option 'budget'", expected="bytes such as 25165824 or '24 MiB'", got=repr(self.budget)
-            ) from error
+        self.budget_bytes, self.private_bytes  # noqa: B018
         check_seed("option 'seed'", self.seed)
         if self.order not in ("given", "peak"):
             raise OptionError("option 'order'", expected="'given' or 'peak'", got=repr(self.order))
+
+
+def _bytes(option: str, given: int | str | None) -> int | None:
+    try:
+        return None if given is None else parse_bytes(given)
+    except ValueError as error:
+        expected = "bytes such as 25165824 or '24 MiB'"
+        raise OptionError(f"option '{option}'", expected=expected, got=repr(given)) from error
 
 
 def compile(
@@ -306,7 +318,7 @@ def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log)
     log.timings = {**log.timings, **captured.timings}
     del log.timings["capture"]
     made, machine = finish(captured, log, options)
-    if key is not None:
+    if key is not None and "parallel" not in log.timings:  # such loops are cut for this process's threads
         with log.stage("keep"):
             keep(key, made, exported)
     return _program(made, machine, log)
@@ -360,6 +372,9 @@ def finish(
     else:
         _to_memrefs(captured, log, options)
         prepared = prepared_types(module)
+    if has_parallel_loops(module):
+        threads = get_num_threads() if options.budget is None else 1
+        privatize(module, log, threads, options.private_bytes)
     lowered = lower(module, log)
     log.decisions.extend(_called(call) for call in captured.foreign if call.is_op)
     with log.stage("llvm"):

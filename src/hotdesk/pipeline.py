@@ -4,6 +4,7 @@
                readers of concatenations in parts · concatenations → insertions · tall sums in blocks
                rematerialize · compute where inserted · sums in rows · choose destinations
     MEMORY     one-shot bufferize · workspaces · deallocate
+    parallel   memory for each worker of parallel loops, where there are any
     lower      kernels and entry functions → LLVM dialect
 
 `TENSORS` and `MEMORY` are lists of registered passes: `compiler()` prints as a text that `hotdesk-opt` runs to the same IR. What
@@ -20,14 +21,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.memrefs.shared_loops import SHAREABLE
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered, verify
 from hotdesk.ir.linking import define
-from hotdesk.ir.walking import main_function
+from hotdesk.ir.walking import main_function, nested_ops
 from hotdesk.kernels.parts import share_parts
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
+from hotdesk.passes.buffers.privatize import PrivatizeBuffers
 from hotdesk.passes.buffers.workspaces import AllocateWorkspaces
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.entry import KERNELS, addresses_text, kernels_of
@@ -103,6 +106,7 @@ _STAGES = (
     "capture",
     "look-up",
     *(stage.name for stage in (*TENSORS, *MEMORY)),
+    "parallel",
     "kernels",
     "to-llvm",
     "llvm",
@@ -217,6 +221,16 @@ def optimize_tensors(
 def bufferize(module: ir.Module, log: Log) -> None:
     """Values to memory, and memory freed."""
     _run(MEMORY, module, log)
+
+
+def has_parallel_loops(module: ir.Module) -> bool:
+    """Whether a module has loops that threads may share."""
+    return any(op.name in SHAREABLE for op in nested_ops(module.operation))
+
+
+def privatize(module: ir.Module, log: Log, threads: int, growth: int | None) -> None:
+    """Memory for each worker of parallel loops, for so many threads; `growth` is what the peak may grow by, in bytes."""
+    _run([Stage("parallel", (PrivatizeBuffers(threads, -1 if growth is None else growth),))], module, log)
 
 
 def _run(

@@ -34,6 +34,8 @@ class Outcome(str, Enum):
     SPLIT = "split"  # the value is made and read part by part, and never there as a whole
     RECOMPUTED = "recomputed"  # the value is made again where it is read later, and not kept until then
     REMOVED = "removed"  # the copy is gone: both buffers are one, or nobody reads what it wrote
+    IN_PARALLEL = "in parallel"  # threads share the iterations of the loop
+    IN_SEQUENCE = "in sequence"  # the iterations of the parallel loop run one after the other
     CALLED = "called"  # a kernel of PyTorch's computes the value
 
     def __str__(self) -> str:

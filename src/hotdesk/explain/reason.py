@@ -84,6 +84,11 @@ class Reason(str, Enum):
     )
     WITHIN_BUDGET = "within-budget", "The program has to fit in a number of bytes, and this costs least of what helps."
 
+    FRAME_FOR_EACH_WORKER = (
+        "frame-for-each-worker",
+        "Each worker of the loop has memory of its own for what iterations allocate, so threads share the loop.",
+    )
+
     LOWER_PEAK = "lower-peak", "In this order, the operations need fewer bytes at the peak."
     LOWEST_PEAK = "lowest-peak", "In no order do the operations need fewer bytes at the peak than in this one."
 
@@ -221,6 +226,12 @@ class Reason(str, Enum):
         "The buffer of one iteration is still in use in the next, which needs another.",
     )
     PARALLEL_ITERATIONS = "parallel-iterations", "Iterations that run at the same time each need a buffer of their own."
+    FRAMES_RAISE_PEAK = (
+        "frames-raise-peak",
+        "Memory for two workers would raise the function's peak by more bytes than are allowed.",
+    )
+    LOOP_REDUCES = "loop-reduces", "The loop reduces values of its iterations, one after the other."
+    LOOP_CALLS = "loop-calls", "An iteration calls a function, or a kernel of PyTorch's, which may take memory."
     UNKNOWN_REGION = "unknown-region", "It is not known when and how often the region of this operation runs."
     FREED_ELSEWHERE = "freed-elsewhere", "The buffer is freed where it may be another one, or not on every path."
     TOO_LARGE = "too-large", "The buffer has more bytes than the limit allows."

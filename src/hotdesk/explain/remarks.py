@@ -63,6 +63,8 @@ _KINDS = {
     Outcome.REORDERED: RemarkKind.PASSED,
     Outcome.SPLIT: RemarkKind.PASSED,
     Outcome.RECOMPUTED: RemarkKind.PASSED,
+    Outcome.IN_PARALLEL: RemarkKind.PASSED,
+    Outcome.IN_SEQUENCE: RemarkKind.MISSED,
 }
 _CATEGORIES = {
     Outcome.SHARED: "share",
@@ -79,6 +81,8 @@ _CATEGORIES = {
     Outcome.ORDER_KEPT: "order",
     Outcome.SPLIT: "split",
     Outcome.RECOMPUTED: "recompute",
+    Outcome.IN_PARALLEL: "parallel",
+    Outcome.IN_SEQUENCE: "parallel",
 }
 """Of outcomes that one kind of pass has; the others have the category of their pass, `_OF_ANY` if that names none."""
 _OF_ANY = "bufferize"

@@ -35,8 +35,11 @@ from hotdesk.models.tensor_slices import slice_of, subview
 
 def _expand_parallel(op: ir.Operation) -> list[ir.Value] | None:
     """Loops, one in the other, that carry what is reduced; None if no tensor is."""
-    if not any(is_tensor(result.type) for result in op.results):
-        return None
+    return reduced_in_loops(op) if any(is_tensor(result.type) for result in op.results) else None
+
+
+def reduced_in_loops(op: ir.Operation) -> list[ir.Value]:
+    """The results of a `scf.parallel`, reduced in loops one in the other in front of it, which it leaves its body to."""
     count = segment_sizes(op)[0]
     bounds = [list(op.operands[i : 3 * count : count]) for i in range(count)]
     return _nest(bounds, [], list(op.operands[3 * count :]), op, op)

@@ -67,6 +67,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-reuse-arguments": "hotdesk.passes.buffers.reuse_arguments:ReuseArguments",
     "hotdesk-share-buffers": "hotdesk.passes.buffers.share:ShareBuffers",
     "hotdesk-merge-allocations": "hotdesk.passes.buffers.merge:MergeAllocations",
+    "hotdesk-privatize-buffers": "hotdesk.passes.buffers.privatize:PrivatizeBuffers",
     "hotdesk-buffer-deallocation": "hotdesk.passes.buffers.deallocate:DeallocateAfterLastUse",
     "hotdesk-buffer-pipeline": "hotdesk.passes.buffers.pipeline:BufferPipeline",
 }

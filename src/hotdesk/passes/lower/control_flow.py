@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffers import BufferUse
+from hotdesk.analysis.memrefs.shared_loops import SharedLoop, find_shared_loops
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.building import compared, constant, create, elementwise_copy, index_cast, index_constant
@@ -51,7 +52,7 @@ from hotdesk.passes.lower.entry import NumberTable
 from hotdesk.passes.lower.flow_operands import FlowOperands, KnownExtents
 from hotdesk.passes.lower.flow_profile import CALL
 from hotdesk.passes.lower.library import KernelLibrary, has_kernel
-from hotdesk.passes.lower.parallel_loops import SharedLoop, find_shared_loops, outline
+from hotdesk.passes.lower.parallel_loops import outline
 from hotdesk.passes.lower.unpacked_memrefs import (
     element_at,
     metadata,

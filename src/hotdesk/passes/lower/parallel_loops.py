@@ -4,172 +4,26 @@
 
     func.func @kernel_4_part(table, …, %first, %last) { scf.for %i = %first to %last { scf.for %j = 0 to 8 { … } } }
 
-A loop becomes one iff
-
-1. it is a `scf.forall`, or a `scf.parallel` without a reduction, and in no other loop that becomes one;
-2. nothing in it takes or frees memory, on the stack neither, nor calls a function: what an iteration allocates has one place in
-   the plan, and another thread would have the same;
-3. what it reads from outside can be passed to a function (`unpacked_memrefs`);
-4. its work is worth two threads, as far as it is known.
-
-Its outermost dimension that is long enough is cut into ranges (`kernels.parts`); the others are loops in these. Kernels that are
-called in it find the pool taken, and work alone.
+`analysis.memrefs.shared_loops` says which loops become one. The dimension that is cut goes in ranges (`kernels.parts`); the
+others are loops in these. Kernels that are called in it find the pool taken, and work alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.memrefs import shared_loops
+from hotdesk.analysis.memrefs.shared_loops import LoopBounds, SharedLoop, bounds_of
 from hotdesk.ir.building import create, index_cast, index_constant
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
-from hotdesk.ir.types import DYNAMIC, is_memref, shape_of
-from hotdesk.ir.walking import (
-    captured_operands,
-    constant_of,
-    defining_op,
-    function_around,
-    int_array,
-    made_by,
-    nested_ops,
-)
+from hotdesk.ir.walking import captured_operands, defining_op, function_around, made_by
 from hotdesk.kernels.parts import part_name
-from hotdesk.models.generics import is_dear
-from hotdesk.passes.lower.structured.cuts import GRAIN
-from hotdesk.passes.lower.unpacked_memrefs import can_be_passed, passed_types, put_together, taken_apart
+from hotdesk.passes.lower.unpacked_memrefs import passed_types, put_together, taken_apart
 
 FINER = 4
 """Ranges a thread: iterations may take longer than others."""
-
-_LOOPS = ("scf.forall", "scf.parallel")
-_REFUSED = (
-    *("memref.alloc", "memref.alloca", "memref.dealloc", "memref.realloc", "memref.alloca_scope"),
-    *("func.call", "hotdesk.foreign"),
-)
-_KERNELS = ("linalg.", "hotdesk.", "tm_tensor.", "memref.copy")
-_ENOUGH = 16  # iterations of a dimension that is cut for its place
-_SOME = 16  # iterations, or elements of a dimension, of which nothing is known
-_DEAR = 10  # operations that an elementary function stands for
-
-
-@dataclass(frozen=True, slots=True)
-class SharedLoop:
-    """A loop that becomes a kernel of parts.
-
-    Attributes:
-        op: the loop.
-        cut: its dimension that is cut into ranges.
-        weight: operations of an iteration, as far as they are known.
-    """
-
-    op: ir.Operation
-    cut: int
-    weight: int
-
-
-def find_shared_loops(ops: Sequence[ir.Operation]) -> list[SharedLoop]:
-    """Those among the ops of a function, in order (rules 1 to 4)."""
-    found: list[SharedLoop] = []
-    inside: set[ir.Operation] = set()
-    for op in ops:
-        if op.name not in _LOOPS or op in inside or len(op.results):
-            continue
-        nested = nested_ops(op)
-        if any(each.name in _REFUSED for each in nested) or not all(map(can_be_passed, _types_from_outside(op))):
-            continue
-        trips = [_trips(bounds) for bounds in _bounds(op)]
-        weight = sum(map(_cost, _body(op)))
-        if None not in trips and prod(cast("list[int]", trips)) * weight < 2 * GRAIN:
-            continue
-        long = [place for place, count in enumerate(trips) if count is None or count >= _ENOUGH]
-        cut = long[0] if long else max(range(len(trips)), key=lambda place: trips[place] or 0)
-        found.append(SharedLoop(op, cut, weight))
-        inside.update(nested)
-    return found
-
-
-def _types_from_outside(loop: ir.Operation) -> list[ir.Type]:
-    return [value.type for _, _, value in captured_operands(loop)]
-
-
-# Bounds
-
-
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    """Where one dimension begins and ends, and its step: each an integer or a value."""
-
-    lower: int | ir.Value
-    upper: int | ir.Value
-    step: int | ir.Value
-
-
-def _bounds(loop: ir.Operation) -> list[_Bounds]:
-    if loop.name == "scf.parallel":
-        segments = int_array(loop.attributes["operandSegmentSizes"])
-        values = [_number(value) for value in loop.operands]
-        rank = segments[0]
-        groups = [values[rank * i : rank * (i + 1)] for i in range(3)]
-    else:
-        segments = int_array(loop.attributes["operandSegmentSizes"])
-        rest = iter(list(loop.operands))
-        groups: list[list[int | ir.Value]] = []
-        for name in ("staticLowerBound", "staticUpperBound", "staticStep"):
-            entries = int_array(loop.attributes[name])
-            groups.append([_number(next(rest)) if entry == DYNAMIC else entry for entry in entries])
-    return [_Bounds(*each) for each in zip(*groups, strict=True)]
-
-
-def _number(value: ir.Value) -> int | ir.Value:
-    known = constant_of(value)
-    return known if isinstance(known, int) else value
-
-
-def _trips(bounds: _Bounds) -> int | None:
-    match bounds:
-        case _Bounds(int(lower), int(upper), int(step)) if step > 0:
-            return max(0, -((lower - upper) // step))
-        case _:
-            return None
-
-
-# Work
-
-
-def _body(loop: ir.Operation) -> list[ir.Operation]:
-    return [op.operation for op in loop.regions[0].blocks[0].operations]
-
-
-def _cost(op: ir.Operation) -> int:
-    """Operations, an access to memory counting as two, as far as they are known."""
-    if op.name.startswith(_KERNELS):
-        elements = max((_elements(value.type) for value in op.operands if is_memref(value.type)), default=1)
-        return elements * (sum(map(_weight, nested_ops(op))) + 2 * len(op.operands))
-    inner = sum(_cost(each.operation) for region in op.regions for block in region.blocks for each in block.operations)
-    if op.name in _LOOPS:
-        return inner * prod(_SOME if count is None else count for count in map(_trips, _bounds(op)))
-    if op.name == "scf.for":
-        trips = _trips(_Bounds(*(_number(value) for value in list(op.operands)[:3])))
-        return inner * (_SOME if trips is None else trips)
-    if op.name == "scf.while":
-        return inner * _SOME
-    return inner + _weight(op)
-
-
-def _weight(op: ir.Operation) -> int:
-    if is_dear(op):
-        return _DEAR
-    return 2 if op.name in ("memref.load", "memref.store") else 1
-
-
-def _elements(kind: ir.Type) -> int:
-    return prod(_SOME if size is None else size for size in shape_of(kind))
-
-
-# The two functions
 
 
 def outline(loop: SharedLoop, name: str, table: ir.Value) -> list[ir.Value]:
@@ -188,7 +42,7 @@ def outline(loop: SharedLoop, name: str, table: ir.Value) -> list[ir.Value]:
 class _Outlining:
     def __init__(self, loop: SharedLoop, name: str, table: ir.Value) -> None:
         self._loop, self._op, self._name, self._table = loop, loop.op, name, table
-        self._bounds = _bounds(loop.op)
+        self._bounds = bounds_of(loop.op)
 
     def run(self) -> list[ir.Value]:
         op, i64 = self._op, ir.IntegerType.get_signless(64)
@@ -258,13 +112,14 @@ class _Outlining:
             return number if isinstance(number, ir.Value) else index_constant(number, op)
 
         zero, trips = index_constant(0, op), list[ir.Value]()
-        for each in self._bounds:
+        within: list[LoopBounds] = [] if self._loop.within is None else [self._loop.within]
+        for each in (*self._bounds, *within):
             length = made("arith.subi", value(each.upper), value(each.lower))
             trips.append(made("arith.maxsi", made("arith.ceildivsi", length, value(each.step)), zero))
         work = index_constant(self._loop.weight, op)
         for count in trips:
             work = made("arith.muli", work, count)
-        worth = made("arith.divsi", work, index_constant(GRAIN, op))
+        worth = made("arith.divsi", work, index_constant(shared_loops.GRAIN, op))
         counts = [trips[self._loop.cut], worth, index_constant(FINER, op)]
         return [made("arith.index_cast", each, kind=i64) for each in counts]
 

@@ -12,18 +12,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, index_cast, index_constant
-from hotdesk.ir.types import is_memref, is_strided, layout_of, shape_of, static_entries
-
-_WIDEST = 64  # bits that a number may have
-
-
-def can_be_passed(kind: ir.Type) -> bool:
-    """Whether a value of a type can be passed: a memref whose layout strides tell, or a number of at most 64 bits."""
-    if is_memref(kind):
-        return is_strided(kind)
-    if isinstance(kind, ir.IntegerType):
-        return kind.width <= _WIDEST
-    return isinstance(kind, (ir.IndexType, ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type))
+from hotdesk.ir.types import is_memref, layout_of, shape_of, static_entries
 
 
 def passed_types(kind: ir.Type) -> list[ir.Type]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
+from torch_mlir import ir
 
 import hotdesk
+from hotdesk.analysis.memrefs import shared_loops
 from hotdesk.errors import ExecutionError
-from hotdesk.passes.lower import parallel_loops
+from hotdesk.explain import Reason
+from hotdesk.ir.context import make_context
+from hotdesk.ir.walking import nested_ops
 
 T = "tensor<64x1024xf32>"
 
@@ -26,6 +31,17 @@ ROWS = f"""func.func @main(%x: {T}) -> {T} {{
   }}
   return %r : {T}
 }}"""
+
+# The same with two tensors of a row that each iteration makes.
+TAKING = ROWS.replace(
+    "%y = linalg.exp ins(%row : tensor<1024xf32>)",
+    "%new = tensor.empty() : tensor<1024xf32>\n"
+    "%z = linalg.exp ins(%row : tensor<1024xf32>) outs(%new : tensor<1024xf32>) -> tensor<1024xf32>\n"
+    "%at = tensor.extract %z[%i] : tensor<1024xf32>\n"
+    "%new2 = tensor.empty() : tensor<1024xf32>\n"
+    "%filled = linalg.fill ins(%at : f32) outs(%new2 : tensor<1024xf32>) -> tensor<1024xf32>\n"
+    "%y = linalg.add ins(%z, %filled : tensor<1024xf32>, tensor<1024xf32>)",
+)
 
 # Elements, in steps, with a number and a limit from outside.
 ELEMENTS = """func.func @main(%x: memref<?x?xf32>, %y: memref<?x?xf32>, %s: f32, %first: index) {
@@ -47,7 +63,7 @@ ELEMENTS = """func.func @main(%x: memref<?x?xf32>, %y: memref<?x?xf32>, %s: f32,
 @pytest.fixture
 def two_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Any loop is worth two threads."""
-    monkeypatch.setattr(parallel_loops, "GRAIN", 1)
+    monkeypatch.setattr(shared_loops, "GRAIN", 1)
     before = hotdesk.get_num_threads()
     hotdesk.set_num_threads(2)
     yield
@@ -86,15 +102,6 @@ def test_elements_in_steps(shape: tuple[int, int], first: int) -> None:
 
 REFUSED = {
     "small": ROWS.replace("1024", "8"),
-    "it takes memory": ROWS.replace(
-        "%y = linalg.exp ins(%row : tensor<1024xf32>)",
-        "%new = tensor.empty() : tensor<1024xf32>\n"
-        "%z = linalg.exp ins(%row : tensor<1024xf32>) outs(%new : tensor<1024xf32>) -> tensor<1024xf32>\n"
-        "%at = tensor.extract %z[%i] : tensor<1024xf32>\n"
-        "%new2 = tensor.empty() : tensor<1024xf32>\n"
-        "%filled = linalg.fill ins(%at : f32) outs(%new2 : tensor<1024xf32>) -> tensor<1024xf32>\n"
-        "%y = linalg.add ins(%z, %filled : tensor<1024xf32>, tensor<1024xf32>)",
-    ),
     "it reduces": """func.func @main(%x: memref<100000xf32>) -> f32 {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
@@ -116,6 +123,72 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_not_shared(name: str) -> None:
     assert shared(hotdesk.compile(REFUSED[name], options=hotdesk.Options(keep_ir=True))) == 0
+
+
+def _taken(x: np.ndarray) -> np.ndarray:
+    made = np.exp(x)
+    return made + made[np.arange(64), np.arange(64)][:, None]
+
+
+@pytest.mark.usefixtures("two_threads")
+@pytest.mark.parametrize(
+    ("threads", "memory", "rows"), [(1, None, 0), (2, "256 KiB", 2), (3, None, 3), (3, "4 KiB", 2), (2, 0, 0)]
+)
+def test_iterations_that_take_memory(threads: int, memory: str | None, rows: int, tmp_path: Path) -> None:
+    hotdesk.set_num_threads(threads)
+    program = hotdesk.compile(TAKING, options=hotdesk.Options(keep_ir=True, private_memory=memory))
+    assert shared(program) == (rows > 0)
+    x = np.random.default_rng(0).standard_normal((64, 1024)).astype(np.float32)
+    one = hotdesk.compile(TAKING, options=hotdesk.Options(private_memory=0)).memory(x).arena
+    assert program.memory(x).arena == program.memory(x).lower_bound == one * max(rows, 1)
+    program.save(tmp_path / "program.hotdesk")
+    loaded = hotdesk.load(tmp_path / "program.hotdesk")
+    for number in (1, 2, 4):
+        hotdesk.set_num_threads(number)
+        np.testing.assert_allclose(program(x), _taken(x), rtol=1e-6)
+        np.testing.assert_array_equal(loaded(x), program(x))
+    assert loaded.memory(x).arena == program.memory(x).arena
+    assert not program.check(x).faults
+    reasons = [each.reason for each in program.decisions(x) if each.subject == "parallel loop"]
+    told = {0: [Reason.FRAMES_RAISE_PEAK]} | ({} if rows == 0 else {rows: [Reason.FRAME_FOR_EACH_WORKER]})
+    assert reasons == ([] if threads == 1 else told[rows])
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_within_a_budget_no_memory_is_added() -> None:
+    program = hotdesk.compile(TAKING, options=hotdesk.Options(keep_ir=True, budget="1 MiB"))
+    assert shared(program) == 0
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_work_in_a_loop_of_each_iteration_counts(count: int) -> None:
+    """How many rounds there are is known in front of the loop, so the work is told when it runs."""
+    text = """func.func @main(%x: memref<4x10000xi64>, %n: index) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c10000 = arith.constant 10000 : index
+      scf.forall (%i) in (4) {
+        %k = arith.muli %n, %c10000 : index
+        scf.for %j = %c0 to %n step %c1 {
+          scf.for %e = %c0 to %c10000 step %c1 {
+            %v = memref.load %x[%i, %e] : memref<4x10000xi64>
+            %w = arith.addi %v, %v : i64
+            memref.store %w, %x[%i, %e] : memref<4x10000xi64>
+          }
+        }
+      }
+      return
+    }"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        loop = next(op for op in nested_ops(module.operation) if op.name == "scf.forall")
+        inner = next(op for op in nested_ops(loop) if op.name == "scf.for")
+        found = shared_loops.find_shared_loops([loop])
+        assert [each.within for each in found] == [shared_loops.LoopBounds(0, inner.operands[1], 1)]
+    x = np.arange(40_000).reshape(4, 10_000)
+    expected = x << count
+    hotdesk.compile(text)(x, count)
+    np.testing.assert_array_equal(x, expected)
 
 
 @pytest.mark.usefixtures("two_threads")

@@ -14,15 +14,13 @@ from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
+from hotdesk.analysis.memrefs.shared_loops import GRAIN
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import nested_ops, parallel_loops
 from hotdesk.kernels.text import Index, KernelBuilder, View
 from hotdesk.models.generics import is_dear
 from hotdesk.models.linalg import inputs_of
 from hotdesk.passes.lower.structured.checks import has_checks
-
-GRAIN = 1 << 18
-"""Operations, an access to memory counting as two, that are worth a thread: some ten microseconds."""
 
 _DEAR = 10  # operations that an elementary function or a division stands for
 _ENOUGH = 16  # iterations of a loop that is taken for its place
