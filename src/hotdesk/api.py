@@ -93,7 +93,8 @@ class Options:
         return _bytes("private_memory", self.private_memory)
 
     def __post_init__(self) -> None:
-        self.budget_bytes, self.private_bytes  # noqa: B018
+        for option, given in (("budget", self.budget), ("private_memory", self.private_memory)):
+            _bytes(option, given)
         check_seed("option 'seed'", self.seed)
         if self.order not in ("given", "peak"):
             raise OptionError("option 'order'", expected="'given' or 'peak'", got=repr(self.order))

@@ -69,7 +69,7 @@ def _check(number: int, threads: int) -> None:
         assert not compiled.check(out, *sizes).faults
 
 
-@settings(max_examples=30, derandomize=True, deadline=None, suppress_health_check=_QUIET)
+@settings(max_examples=12, derandomize=True, deadline=None, suppress_health_check=_QUIET)
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 3, 5]))
 def test_results(number: int, threads: int) -> None:
     _check(number, threads)

@@ -31,10 +31,11 @@ def test_every_outcome_has_a_kind_and_a_category(outcome: Outcome) -> None:
         Outcome.ALLOCATED: RemarkKind.MISSED,
         Outcome.NOT_FUSED: RemarkKind.MISSED,
         Outcome.CALLED: RemarkKind.MISSED,
+        Outcome.IN_SEQUENCE: RemarkKind.MISSED,
         Outcome.ORDER_KEPT: RemarkKind.ANALYSIS,
     }
     assert made.kind is kinds.get(outcome, RemarkKind.PASSED)
-    known = "bufferize share prepare fuse fold deallocate place copy order split recompute lower"
+    known = "bufferize share prepare fuse fold deallocate place copy order split recompute parallel lower"
     assert made.category in known.split()
     assert made.name == outcome.name
 

@@ -140,7 +140,7 @@ class _Workers:
                 op.erase()
         (number,), end = _nest([(0, share, 1)], end)
         number = self._made("addi", first, number, before=end)
-        if not (isinstance(count, int) and count == share * workers):
+        if not (isinstance(count, int) and count % workers == 0):
             end = _if(compared("slt", number, _value(count, end), end), end)
         places: dict[int, ir.Value] = {}
         cut = self._bounds[self._found.cut]

@@ -1,0 +1,92 @@
+"""Memory for each worker of parallel loops: options, rows that nobody shares, and sizes that no machine has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from torch_mlir import ir
+
+import hotdesk
+from hotdesk.checker import CheckReport, FaultKind, Settings, check_module
+from hotdesk.errors import OptionError, OutOfMemoryError
+from hotdesk.ir.building import index_constant
+from hotdesk.ir.context import make_context
+from hotdesk.passes.buffers import privatize
+from hotdesk.passes.buffers.privatize import PrivatizeBuffers
+
+UNEVEN = """func.func @main(%y: memref<63xf32>) {
+  %c0 = arith.constant 0 : index
+  scf.forall (%i) in (63) {
+    %v = memref.load %y[%i] : memref<63xf32>
+    %a = memref.alloc() : memref<8192xf32>
+    linalg.fill ins(%v : f32) outs(%a : memref<8192xf32>)
+    %w = memref.load %a[%c0] : memref<8192xf32>
+    memref.dealloc %a : memref<8192xf32>
+    memref.store %w, %y[%i] : memref<63xf32>
+  }
+  return
+}"""
+
+
+def checked(text: str, threads: int) -> CheckReport:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        (decision,) = PrivatizeBuffers(threads).apply(module)
+        assert decision.bytes == (threads - 1) * 32768
+        return check_module(module, "main", [np.ones(63, np.float32)], settings=Settings(deallocated=True))
+
+
+@pytest.mark.parametrize("threads", [2, 4, 9])
+def test_each_worker_has_memory_of_its_own(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert checked(UNEVEN, threads).clean
+    right = privatize.byte_view
+
+    def first_row(memory: ir.Value, owner: ir.Operation, offset: ir.Value) -> ir.Value:
+        del offset
+        return right(memory, owner, index_constant(0, owner))
+
+    monkeypatch.setattr(privatize, "byte_view", first_row)
+    assert {fault.kind for fault in checked(UNEVEN, threads).faults} == {FaultKind.RACE}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"), [((0,), "'threads'.*1 or more"), ((2, -2), "'max-growth-in-bytes'.*-1 or more")]
+)
+def test_wrong_options(options: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        PrivatizeBuffers(*options)
+
+
+@pytest.mark.parametrize("given", ["much", "-1", -1])
+def test_wrong_private_memory(given: Any) -> None:
+    with pytest.raises(OptionError, match="option 'private_memory': expected bytes such as"):
+        hotdesk.Options(private_memory=given)
+
+
+@pytest.mark.parametrize("sizes", [(1 << 61, 1), (1 << 31, 1 << 31), (1 << 62, 1 << 62)])
+def test_bytes_that_cannot_be_counted_are_refused(sizes: tuple[int, int]) -> None:
+    text = """func.func @main(%out: memref<100xf32>, %n: index, %m: index, %trips: index) {
+      %v = arith.constant 1.0 : f32
+      %c0 = arith.constant 0 : index
+      scf.forall (%i) in (%trips) {
+        %a = memref.alloc(%n, %m) : memref<?x?xf32>
+        linalg.fill ins(%v : f32) outs(%a : memref<?x?xf32>)
+        %w = memref.load %a[%c0, %c0] : memref<?x?xf32>
+        memref.store %w, %out[%i] : memref<100xf32>
+        memref.dealloc %a : memref<?x?xf32>
+      }
+      return
+    }"""
+    before = hotdesk.get_num_threads()
+    hotdesk.set_num_threads(3)
+    program = hotdesk.compile(text, options=hotdesk.Options(private_memory=None, keep_ir=True))
+    hotdesk.set_num_threads(before)
+    assert "scf.forall" not in program.ir("hotdesk-privatize-buffers")
+    out = np.zeros(100, np.float32)
+    program(out, 8, 8, 100)
+    assert (out == 1).all()
+    program(out, *sizes, 0)
+    with pytest.raises(OutOfMemoryError, match="the arena"):
+        program(out, *sizes, 100)
