@@ -44,7 +44,7 @@ from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.recompute import Recomputation
 from hotdesk.ir.types import element_bytes, element_of, is_memref, shape_of
 from hotdesk.ir.walking import defining_op, function_around, integer_of, nested_ops, ops_outside_payloads
-from hotdesk.models.memref import VIEWS, view_source
+from hotdesk.models.memref import VIEWS, viewed
 from hotdesk.models.new_memory import ALIGNMENT, ALLOC, DEALLOC, dynamic_sizes
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import product
@@ -273,10 +273,7 @@ def _peak(buffers: Iterable[BufferUse]) -> int | None:
 
 def _allocation(value: ir.Value) -> ir.Operation | None:
     """The allocation that a memref is a view of; None if control flow chooses one."""
-    op = defining_op(value)
-    while op is not None and op.name in VIEWS:
-        value = op.operands[view_source(op.name, int(cast(Any, value).result_number)) or 0]
-        op = defining_op(value)
+    op = defining_op(viewed(value, VIEWS))
     return op if op is not None and op.name == ALLOC else None
 
 

@@ -35,7 +35,8 @@ from hotdesk.analysis.allocations.privatization import (
 from hotdesk.analysis.memrefs.shared_loops import SHAREABLE, LoopBounds, bounds_of
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.building import compared, create, index_constant
+from hotdesk.ir.building import compared, create, ended, index_constant
+from hotdesk.ir.building import loop as begun_loop
 from hotdesk.ir.types import DYNAMIC, element_bytes, element_of, shape_of
 from hotdesk.ir.walking import all_functions, modules, nested_ops, runs_every_call
 from hotdesk.models.new_memory import ALLOC, DEALLOC, dynamic_sizes
@@ -204,18 +205,15 @@ def _nest(dims: Sequence[Sequence[int | ir.Value]], before: ir.Operation) -> tup
     """Loops, one in the other, in front of an op: the place that they are at, and the end of the innermost body."""
     places: list[ir.Value] = []
     for limits in dims:
-        made = create("scf.for", [_value(each, before) for each in limits], [], regions=1, before=before)
-        block = made.regions[0].blocks.append(ir.IndexType.get(), arg_locs=[made.location])
-        before = ir.Operation.create("scf.yield", ip=ir.InsertionPoint(block)).operation
-        places.append(block.arguments[0])
+        _, place, _, before = begun_loop([_value(each, before) for each in limits], [], before)
+        places.append(place)
     return places, before
 
 
 def _if(condition: ir.Value, before: ir.Operation) -> ir.Operation:
     """The end of what is done under a condition, in front of an op."""
     made = create("scf.if", [condition], [], regions=2, before=before)
-    block = made.regions[0].blocks.append()
-    return ir.Operation.create("scf.yield", ip=ir.InsertionPoint(block)).operation
+    return ended(made.regions[0], [], before)
 
 
 def _values(bounds: LoopBounds) -> tuple[int | ir.Value, ...]:
