@@ -42,6 +42,10 @@ from hotdesk.models.registry import model_of
 
 RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
 """Ops whose result is all of a tensor, with its dims joined or split."""
+WHOLE_VIEWS = (*RESHAPES, "tensor.cast")
+"""Ops whose result is all of a tensor, by another type or shape."""
+VIEWS = frozenset({*WHOLE_VIEWS, "tensor.extract_slice"})
+"""Ops whose result lies where a tensor does."""
 KEEPS_NOTHING = ("tensor.empty", "arith.constant")
 """Ops whose result takes no memory when it is made: none yet, or some all the time."""
 _FILLING = ("tensor.pad", "tensor.concat", "tensor.generate")

@@ -25,6 +25,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op, entry_block, is_loop_or_branch, nested_ops, ops_around, ops_outside_payloads
+from hotdesk.models import tensor
 from hotdesk.models.control_flow import LOOPS
 from hotdesk.models.memory_effects import effects_of
 from hotdesk.models.memref import VIEWS, viewed
@@ -32,7 +33,7 @@ from hotdesk.models.new_memory import ALLOCA, BASES
 from hotdesk.program.op_ranges import between
 
 TO_TENSOR = "bufferization.to_tensor"
-_VIEWS = tuple(f"tensor.{name}" for name in ("cast", "extract_slice", "expand_shape", "collapse_shape", "reshape"))
+_VIEWS = (*tensor.VIEWS, "tensor.reshape")
 _SHOWN = (*_VIEWS, "arith.select")
 """Ops whose results may lie where an operand does without anything being written."""
 

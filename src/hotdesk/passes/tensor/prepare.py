@@ -38,13 +38,12 @@ from hotdesk.ir.walking import (
     top_level_ops,
     values_read,
 )
-from hotdesk.models.tensor import KEEPS_NOTHING, RESHAPES
+from hotdesk.models.tensor import KEEPS_NOTHING, VIEWS
 from hotdesk.passes.base import Pass
 from hotdesk.program.graphs import reached
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.size import is_opaque
 
-_VIEWS = frozenset({*RESHAPES, "tensor.cast", "tensor.extract_slice"})
 _MOVABLE_DIALECTS = frozenset({"linalg", "tensor", "arith", "math", "hotdesk", "tm_tensor"})
 
 
@@ -112,7 +111,7 @@ def _bytes(value_type: ir.Type) -> int | None:
 
 def _enlarges(op: ir.Operation, value: ir.Value) -> bool:
     """Whether making the value again in `@main` is cheaper than keeping it: it has more bytes than what it is made from."""
-    if op.name in _VIEWS or op.name in KEEPS_NOTHING or not is_tensor(value.type):
+    if op.name in VIEWS or op.name in KEEPS_NOTHING or not is_tensor(value.type):
         return True
     if op.name not in ("linalg.generic", "linalg.fill", "linalg.broadcast", "linalg.map"):
         return False

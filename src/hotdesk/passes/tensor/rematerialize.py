@@ -30,10 +30,8 @@ from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, defining_op, ops_around, segment_sizes, top_level_ops
 from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
-from hotdesk.models.tensor import RESHAPES
+from hotdesk.models.tensor import WHOLE_VIEWS
 from hotdesk.passes.base import FunctionPass
-
-_VIEWS = (*RESHAPES, "tensor.cast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ def is_cheap(op: ir.Operation) -> bool:
     """Whether the op defines a tensor from no other tensor's contents."""
     if op.name in ("tensor.empty", "linalg.fill"):
         return len(op.results) == 1
-    if op.name in _VIEWS:
+    if op.name in WHOLE_VIEWS:
         source = defining_op(op.operands[0])
         return source is not None and is_cheap(source)
     if op.name != "linalg.generic" or segment_sizes(op)[0] != 0 or len(op.results) != 1:
@@ -88,7 +86,7 @@ def _separate(op: ir.Operation) -> list[Decision]:
 
 def _destination(op: ir.Operation, before: ir.Operation) -> ir.Value:
     """What a cheap op writes into, in the shape of its result."""
-    if op.name in _VIEWS:
+    if op.name in WHOLE_VIEWS:
         source = _destination(cast(ir.Operation, defining_op(op.operands[0])), before)
         clone = op.clone(ir.InsertionPoint(before))
         clone.operands[0] = source
