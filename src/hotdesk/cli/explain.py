@@ -92,6 +92,8 @@ def _explain_model(options: argparse.Namespace) -> int:
     return 0
 
 
+_TOLD_UNASKED = (Outcome.COPIED, Outcome.ALLOCATED, Outcome.IN_PARALLEL, Outcome.IN_SEQUENCE)
+
 EXAMPLES = ("hotdesk explain my_model.py:build --peak", "hotdesk explain in.mlir --value %5")
 
 
@@ -163,7 +165,7 @@ def _answers(
         OptionError: the place is none.
     """
     if not spots:
-        found = [d for d in decisions if d.outcome in (Outcome.COPIED, Outcome.ALLOCATED)]
+        found = [d for d in decisions if d.outcome in _TOLD_UNASKED]
         return _told(found, written, source) or ["Nothing is copied, and nothing gets memory of its own."]
     tests: tuple[Callable[[Decision, Spot], bool], ...] = (concerns, touches)
     for test in tests:

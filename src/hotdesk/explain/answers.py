@@ -24,6 +24,8 @@ _WORDS: Mapping[Outcome, str] = {
     Outcome.ALLOCATED: "{subject} gets {bytes} of its own.",
     Outcome.IN_PLACE: "{subject} ({bytes}) is written over an operand.",
     Outcome.LENT: "{subject} ({bytes}) lies in the caller's memory.",
+    Outcome.IN_PARALLEL: "{subject}: threads share its iterations, and the peak grows by {bytes}.",
+    Outcome.IN_SEQUENCE: "{subject}: its iterations run one after the other; for two workers the peak would grow by {bytes}.",
 }
 
 

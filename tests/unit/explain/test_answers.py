@@ -45,6 +45,7 @@ def test_a_conflict_in_three_sentences() -> None:
         (Outcome.ALLOCATED, "The result of `a.b` gets 8 bytes of its own."),
         (Outcome.IN_PLACE, "The result of `a.b` (8 bytes) is written over an operand."),
         (Outcome.LENT, "The result of `a.b` (8 bytes) lies in the caller's memory."),
+        (Outcome.IN_PARALLEL, "The result of `a.b`: threads share its iterations, and the peak grows by 8 bytes."),
         (Outcome.FUSED, "The result of `a.b` (8 bytes): fused."),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from torch_mlir import ir
 
 import hotdesk
 from hotdesk.checker import CheckReport, FaultKind, Settings, check_module
+from hotdesk.cli.main import main
 from hotdesk.errors import OptionError, OutOfMemoryError
 from hotdesk.ir.building import index_constant
 from hotdesk.ir.context import make_context
@@ -57,6 +59,14 @@ def test_each_worker_has_memory_of_its_own(threads: int, monkeypatch: pytest.Mon
 def test_wrong_options(options: tuple[Any, ...], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         PrivatizeBuffers(*options)
+
+
+def test_explain_tells_of_the_loop_unasked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "in.mlir"
+    file.write_text(UNEVEN)
+    for option, told in (("", "threads share its iterations"), ("{max-growth-in-bytes=0}", "one after the other")):
+        assert main(["explain", str(file), f"--pass-pipeline=builtin.module(hotdesk-privatize-buffers{option})"]) == 0
+        assert told in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("given", ["much", "-1", -1])

@@ -152,6 +152,8 @@ def test_iterations_that_take_memory(threads: int, memory: str | None, rows: int
     reasons = [each.reason for each in program.decisions(x) if each.subject == "parallel loop"]
     told = {0: [Reason.FRAMES_RAISE_PEAK]} | ({} if rows == 0 else {rows: [Reason.FRAME_FOR_EACH_WORKER]})
     assert reasons == ([] if threads == 1 else told[rows])
+    line = next(number for number, text in enumerate(TAKING.splitlines(), 1) if "scf.forall (" in text)
+    assert all(f"[{reason}]" in program.explain(f"-:{line}", x) for reason in reasons)
 
 
 @pytest.mark.usefixtures("two_threads")
