@@ -20,6 +20,9 @@ import hotdesk
 from examples.models import MODELS
 from hotdesk.dynamo import backend
 
+IN_SINGLE = ("llama",)
+"""Models that compute some of it in float32 whatever their dtype is: norms and rotations of `transformers`' Llama."""
+
 
 @pytest.fixture(autouse=True)
 def fresh() -> Generator[None]:
@@ -54,7 +57,8 @@ def test_gradients(name: str) -> None:
         assert (found.grad is None) is (expected.grad is None), path
         if expected.grad is not None and found.grad is not None:
             # What is zero on paper, as of a bias in front of a batch norm or of keys, is rounding of what adds up to it.
-            atol = max(1e-9 * expected.grad.abs().max().item(), 1e-12 * largest)
+            rounding = 1e-6 if name in IN_SINGLE else 1e-9
+            atol = max(rounding * expected.grad.abs().max().item(), 1e-12 * largest)
             torch.testing.assert_close(
                 found.grad, expected.grad, rtol=1e-6, atol=atol, msg=lambda text, path=path: f"{path}: {text}"
             )
