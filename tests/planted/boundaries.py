@@ -137,24 +137,22 @@ def _convolutions(change: Any) -> Patch:
     """Changes the operands or attributes that `hotdesk.conv` is made anew with."""
 
     def apply(patch: Any) -> None:
-        right = workspaces.create
+        right = workspaces.remade
 
-        def create(name: str, operands: Any, results: Any, attributes: Any, **options: Any) -> ir.Operation:
-            if name == "hotdesk.conv":
-                operands, attributes = change(operands, attributes)
-            return right(name, operands, results, attributes, **options)
+        def remade(old: ir.Operation, operands: Any, results: Any, attributes: Any) -> ir.Operation:
+            return right(old, *change(operands, results, attributes))
 
-        patch.setattr(workspaces, "create", create)
+        patch.setattr(workspaces, "remade", remade)
 
     return apply
 
 
-def _overwriting(operands: Any, attributes: Any) -> Any:
-    return operands, {**attributes, "accumulate": ir.BoolAttr.get(False)}
+def _overwriting(operands: Any, results: Any, attributes: Any) -> Any:
+    return operands, results, {**attributes, "accumulate": ir.BoolAttr.get(False)}
 
 
-def _in_the_image(operands: Any, attributes: Any) -> Any:
-    return [*operands[:3], operands[0]], attributes
+def _in_the_image(operands: Any, results: Any, attributes: Any) -> Any:
+    return [*operands[:3], operands[0]], results, attributes
 
 
 WORKSPACES = {
