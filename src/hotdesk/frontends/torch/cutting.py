@@ -288,10 +288,10 @@ def joined(
     Args:
         arguments: of `@main` but for the stand-ins of results: the sizes of a tensor, a tuple, or the expression of a number.
         checks: what is demanded of sizes and numbers that ops which were cut out find.
-        checks_first: whether checks, with all that they read, go in front of the other ops.
+        checks_first: whether all checks, with what they read, go in front of the other ops, not those of arguments alone.
         spell: how sizes are told in refusals.
     """
-    if not cuts:
+    if not cuts and not checks:
         return
     with entered(module.operation):
         function = main_function(module)
@@ -324,7 +324,7 @@ def joined(
             block.erase_argument(position)
         known = signature(function)
         set_signature(function, FunctionSignature(known.arguments[:own], known.results[:results]))
-        _put_in_order(block, sizes.asserts if checks_first else [], new, sizes.checked)
+        _put_in_order(block, sizes.asserts if checks_first else sizes.asserts_of_arguments, new, sizes.checked)
 
 
 def _put_in_order(

@@ -16,7 +16,7 @@ Legal iff
 3. each tensor is a plain strided one, and no op reads its arguments' memory by strides of its own (`as_strided`), nor does one
    that another is decomposed to: a tensor may have other strides than PyTorch's kernels would give it;
 4. what the distinct calls are decomposed to has no constants of its own, and makes what they do. It may change arguments, such
-   as a batch norm its running mean, under the conditions of 1.
+   as a batch norm its running mean, under the conditions of 1. It asserts nothing of values.
 
 Else there is no such program, and PyTorch decomposes it whole. Checks of what is known before the program runs are left out.
 """
@@ -311,6 +311,8 @@ def _bodies(program: ExportedProgram, calls: _Calls, table: Table) -> dict[Hasha
     returned = tuple(each for row in results for each in row if each is not None)
     graph.output(returned)
     taken = _program(graph, program).run_decompositions(cast(Any, dict(table)))
+    if taken.graph.find_nodes(op="call_function", target=_aten._assert_scalar.default):
+        return None
     if any(spec.kind not in _TENSORS_OUT for spec in taken.graph_signature.output_specs):
         return None
     if any(spec.kind != InputKind.USER_INPUT for spec in taken.graph_signature.input_specs):

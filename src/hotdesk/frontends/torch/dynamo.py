@@ -26,7 +26,7 @@ from hotdesk.frontends import lowering_process
 from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.torch.attention_gradient import BlockedAttention
 from hotdesk.frontends.torch.calling import ResultHeld, ResultNumber, ResultSlot
-from hotdesk.frontends.torch.decompositions.table import decomposition_table
+from hotdesk.frontends.torch.decompositions.table import asked_before_autograd, decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.export import lowered_graph
 from hotdesk.frontends.torch.random import take_random_state
@@ -52,7 +52,8 @@ def tracing(*, has_gradients: bool) -> Generator[Table]:
             yield {**decomposition_table(), **_of_dynamo()}
         return
     composite, below = _tables()
-    with _ignore_backend_decomps(), cast(Any, exported_program)._override_composite_implicit_decomp(composite):
+    preserved: Any = cast(Any, exported_program)._override_composite_implicit_decomp(composite)
+    with _ignore_backend_decomps(), preserved, asked_before_autograd(below):
         yield {**below, **_of_dynamo()}
 
 

@@ -33,7 +33,7 @@ from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expression
 from hotdesk.frontends.torch.data_sizes import data_maker, defined_symbols
 from hotdesk.frontends.torch.decompositions.cross_map import cross_maps_composed
 from hotdesk.frontends.torch.decompositions.replaced_functions import ReplacedFunctions
-from hotdesk.frontends.torch.decompositions.table import decomposition_table
+from hotdesk.frontends.torch.decompositions.table import asked_before_autograd, decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames, dimension_names, merged_limits, merged_names
 from hotdesk.frontends.torch.empties import settle_empties
 from hotdesk.frontends.torch.examples import told_apart
@@ -239,7 +239,8 @@ def _decomposed(exported: ExportedProgram) -> ExportedProgram:
     try:
         with code_put_off(), check_messages_kept():
             table = decomposition_table(exported=True)
-            return distinct_calls.decomposed(exported, table) or cast(Any, exported).run_decompositions(table)
+            with asked_before_autograd(tuple(table)):
+                return distinct_calls.decomposed(exported, table) or cast(Any, exported).run_decompositions(table)
     except AssertionError:  # PyTorch asserts that tensors which change share no memory
         refuse_ties(exported)
         raise

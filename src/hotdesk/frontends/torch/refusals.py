@@ -58,6 +58,7 @@ UNTRUSTED: Mapping[Any, str] = {
     torch.ops.aten.linalg_slogdet.default: _SMALL,
     torch.ops.aten.logdet.default: _SMALL,
     torch.ops.aten.logcumsumexp.default: "real numbers, along a dim whose size does not vary",
+    torch.ops.aten.upsample_nearest2d.default: "`interpolate`, or the overload `vec`, which it calls",
 }
 """Ops that torch-mlir is not given, with the forms that never get here because they are taken apart."""
 

@@ -10,14 +10,14 @@ They are taken out of a graph; each is made as soon as the size is known, in fro
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, cast
 
 import sympy
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from hotdesk.frontends.torch.check_messages import CheckMessages, check_key
-from hotdesk.frontends.torch.cutting import expression_of, settled
+from hotdesk.frontends.torch.cutting import expression_of, settled, shape_expressions
 from hotdesk.frontends.torch.data_sizes import NUMBERS
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import Check
@@ -39,6 +39,8 @@ def take_size_checks(graph: torch.fx.Graph, messages: CheckMessages) -> tuple[Ch
         for symbol, value in settled(node).items():
             message, line = messages.of_nodes.get(node.name, ("", ""))
             found.append(Check(sympy.Eq(symbol, value, evaluate=False), line or node_line(node), message))
+    for node in graph.find_nodes(op="call_function", target=aten.select.int):
+        found += _checks_of_place(node)
     for node in list(graph.nodes):
         if node.target is aten._assert_scalar.default:
             given = node.args[0]
@@ -46,7 +48,7 @@ def take_size_checks(graph: torch.fx.Graph, messages: CheckMessages) -> tuple[Ch
             if value is True or (isinstance(value, torch.SymBool) and expression_of(value) is sympy.true):
                 graph.erase_node(node)
             elif isinstance(value, NUMBERS) and free_unbacked_symbols(value):
-                message, line = messages.of_relations.get(check_key(value.node.expr), ("", ""))
+                message, line = messages.of_relations.get(check_key(value.node.expr), (_message(node), ""))
                 line = line or node_line(node) or (node_line(given) if isinstance(given, torch.fx.Node) else "")
                 relation = _without_cases(expression_of(value))
                 if relation is not sympy.true:
@@ -62,6 +64,24 @@ def take_size_checks(graph: torch.fx.Graph, messages: CheckMessages) -> tuple[Ch
         ):
             graph.erase_node(node)
     return tuple(found)
+
+
+def _checks_of_place(node: torch.fx.Node) -> list[Check]:
+    """That `select` takes a place that only the run knows from within its dim, which no other op asks."""
+    given, dim, place = cast("tuple[Any, Any, Any]", node.args)
+    index = place.meta["val"] if isinstance(place, torch.fx.Node) else place
+    if not isinstance(index, torch.SymInt) or not free_unbacked_symbols(index):
+        return []
+    number, size = expression_of(index), shape_expressions(given.meta["val"])[dim]
+    bounds = (_algebra.Lt(number, size), _algebra.Ge(number, -size))
+    message = f"the index of `select` is not within dim {dim}"
+    return [Check(relation, node_line(node), message) for relation in bounds if relation is not sympy.true]
+
+
+def _message(node: torch.fx.Node) -> str:
+    """What an assertion says itself; empty if PyTorch wrote that."""
+    message = str(node.args[1]) if len(node.args) > 1 else ""
+    return "" if message.startswith("Runtime assertion failed for expression") else message
 
 
 def _without_cases(relation: Any) -> Any:

@@ -45,7 +45,8 @@ class SizeValues:
     """Index values for expressions over the sizes of arguments, made in front of an op.
 
     Sizes that are known only when the program runs become known by `defined` and `told`; what is demanded of them is checked
-    then. `asserts` are the checks that were made, `checked` those that go in front of an op, by that op.
+    then. `asserts` are the checks that were made, `asserts_of_arguments` those among them that nothing has to run for, `checked`
+    those that go in front of an op, by that op.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class SizeValues:
         self._pending = list(checks)
         self._given: set[Any] = set()
         self.asserts: list[ir.Operation] = []
+        self.asserts_of_arguments: list[ir.Operation] = []
         self.checked: dict[ir.Operation, list[ir.Operation]] = {}
         for given, value in zip(arguments, values, strict=True):
             if not isinstance(given, tuple):
@@ -73,6 +75,7 @@ class SizeValues:
                 continue
             self._note(value, cast("tuple[Any, ...]", given))
         self._given.update(self._sources)
+        self._arguments = frozenset({*self._sources, *self._numbers})
 
     def _note(self, value: ir.Value, shape: Sequence[Any]) -> None:
         for position, size in enumerate(shape):
@@ -149,7 +152,9 @@ class SizeValues:
     def check_the_rest(self) -> None:
         """Makes the checks that no size had to wait for. Raises UnsupportedOpError if one is of what nobody knows."""
         for check in self._pending:
-            self._assert(check)
+            made = self._assert(check)
+            if check.relation.free_symbols <= self._arguments:
+                self.asserts_of_arguments.append(made)
         self._pending = []
 
     def _are_known(self, relation: Any) -> bool:

@@ -1,7 +1,7 @@
-"""Functions of PyTorch that assert, or branch on, values of tensors: each call of the program checks what they assert.
+"""Functions and ops of PyTorch that assert, or branch on, values of tensors: each call of the program checks what they assert.
 
-`torch.export` keeps what is demanded of a number, by `torch._check`; it refuses a branch on a value, and an op that asserts would
-be dropped.
+`torch.export` keeps what is demanded of a number, by `torch._check`, and refuses a branch on a value. Ops are taken apart into an
+assertion on a number that assert something of values: what PyTorch's kernels alone ask, or what they are there for.
 """
 
 from __future__ import annotations
@@ -12,9 +12,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._C._functorch import is_batchedtensor
 
 _torch: Any = torch
+aten: Any = torch.ops.aten
+
+# PyTorch knows it of the other overload; else the graphs of branches and loops lose the assertion.
+_torch.fx.node.has_side_effect(aten._assert_async.default)
 
 
 def demand(holds: Tensor, message: str) -> None:
@@ -22,8 +25,9 @@ def demand(holds: Tensor, message: str) -> None:
     _torch._check((~holds).sum().item() == 0, lambda: message)
 
 
-def _assert_async(condition: Tensor, assert_msg: str = "an assertion does not hold") -> None:
-    demand(condition if condition.dtype == torch.bool else condition != 0, assert_msg)
+def demand_traced(holds: Tensor, message: str) -> None:
+    """The same where ops are taken apart: of branches and loops PyTorch drops then what is demanded by `torch._check`."""
+    aten._assert_scalar.default((~holds).sum().item() < 1, message)  # not `== 0`: PyTorch would write 0 for the number
 
 
 def _gaussian_nll_loss(
@@ -44,16 +48,34 @@ def _gaussian_nll_loss(
     return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
 
 
-def _one_hot(tensor: Tensor, num_classes: Any = -1) -> Tensor:
-    """Of classes that there are: PyTorch does not ask while it traces, nor can a function under `vmap` be asked."""
-    if tensor.dtype != torch.int64 or is_batchedtensor(tensor) or (isinstance(num_classes, int) and num_classes <= 0):
+def _one_hot(classes: Tensor, num_classes: Any = -1) -> Tensor:
+    """Of classes that there are, of which PyTorch's kernels alone ask."""
+    if classes.dtype != torch.int64 or (isinstance(num_classes, int) and num_classes <= 0):
         return NotImplemented
-    demand((tensor >= 0) & (tensor < num_classes), "a class is not below `num_classes`, or negative")
-    return (tensor.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
+    demand_traced((classes >= 0) & (classes < num_classes), "a class is not below `num_classes`, or negative")
+    return (classes.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
+
+
+def _assert_async(condition: Tensor, assert_msg: str = "an assertion does not hold") -> None:
+    demand_traced(condition if condition.dtype == torch.bool else condition != 0, assert_msg)
+
+
+def _repeat_interleave(repeats: Tensor, *, output_size: Any = None) -> Tensor:
+    """Of as many places as it is said there are: PyTorch's kernel alone adds them up."""
+    if output_size is not None:
+        demand_traced(
+            (repeats >= 0).all() & (repeats.sum() == output_size), "`output_size` is not the sum of the repeats"
+        )
+    return NotImplemented
 
 
 ASSERTED: dict[Any, Callable[..., Any]] = {
-    _torch._assert_async: _assert_async,
-    torch.nn.functional.gaussian_nll_loss: _gaussian_nll_loss,
-    torch.nn.functional.one_hot: _one_hot,
+    aten.one_hot.default: _one_hot,
+    aten._assert_async.default: _assert_async,
+    aten._assert_async.msg: _assert_async,
+    aten.repeat_interleave.Tensor: _repeat_interleave,
 }
+"""Of ops, as they are taken apart."""
+
+ASSERTING_FUNCTIONS: dict[Any, Callable[..., Any]] = {torch.nn.functional.gaussian_nll_loss: _gaussian_nll_loss}
+"""Of functions, while a model is exported."""

@@ -5,7 +5,7 @@ apart into, or compiled to, would read or write beyond memory.
 
 While a model is exported its functions are checked, so that PyTorch knows from there on which sizes are equal. The ops of a
 program that comes exported are checked before they are taken apart, but for parts whose place only a run knows: a view of one
-lies where no tensor of the program does. That `select` takes such a place from within its dim, no other op asks.
+lies where no tensor of the program does. That `select` takes such a place from within its dim is asked by `size_checks`.
 """
 
 # Sizes may be symbolic; the annotations do not show it.
@@ -89,15 +89,6 @@ def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha:
     return NotImplemented
 
 
-def _select(input: Tensor, dim: int, index: Any) -> Tensor:
-    if isinstance(index, torch.SymInt) and free_unbacked_symbols(index):
-        size: Any = input.size(dim)
-        told = f"the index of `select` is not within dim {dim}"
-        _torch._check(index < size, lambda: told)
-        _torch._check(index >= -size, lambda: told)
-    return NotImplemented
-
-
 def _at_known_place(check: Callable[..., Any]) -> Callable[..., Any]:
     """A check that is not made where only a run knows the place: a view of it would be traced into the program."""
 
@@ -115,7 +106,6 @@ PARTS: dict[Any, Callable[..., Any]] = {
     aten.as_strided_scatter.default: _as_strided_scatter,
     aten.index_put.default: _index_put,
     aten.index_add.default: _index_add,
-    aten.select.int: _select,
 }
 """Of ops, which check and leave the call to the next decomposition."""
 

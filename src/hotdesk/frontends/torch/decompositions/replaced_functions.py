@@ -7,14 +7,14 @@ from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
-from hotdesk.frontends.torch.decompositions.asserted import ASSERTED
+from hotdesk.frontends.torch.decompositions.asserted import ASSERTING_FUNCTIONS
 from hotdesk.frontends.torch.decompositions.counted import NAMED, SELECTIONS
 from hotdesk.frontends.torch.decompositions.covariance import COVARIANCES
 from hotdesk.frontends.torch.decompositions.ctc_loss import CTC_LOSSES
 from hotdesk.frontends.torch.decompositions.parts import PART_FUNCTIONS
 from hotdesk.frontends.torch.decompositions.recurrent import LAYERS
 
-_NAMED = {**NAMED, **ASSERTED, **COVARIANCES, **PART_FUNCTIONS, **CTC_LOSSES}
+_NAMED = {**NAMED, **ASSERTING_FUNCTIONS, **COVARIANCES, **PART_FUNCTIONS, **CTC_LOSSES}
 _FUNCTIONS = {**LAYERS, **SELECTIONS, **_NAMED}
 
 

@@ -2,6 +2,7 @@
 
 torch-mlir's own is the base. In front of it stand, each with what it replaces and why:
 
+* `asserted`: what asserts something of values;
 * `parts`: what writes a part of a tensor, in front of all others that do: the source has to have the part's shape;
 * `scattered`: what writes where indices say;
 * `counted`: what may have no element, where PyTorch demands one;
@@ -23,13 +24,15 @@ A decomposition answers `NotImplemented` for calls that it leaves to the next in
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from typing import Any, cast
 
 import torch
 from torch._decomp import get_decompositions  # pyright: ignore[reportUnknownVariableType]
 
 from hotdesk._bindings import torch_mlir_decompositions
+from hotdesk.frontends.torch.decompositions.asserted import ASSERTED
 from hotdesk.frontends.torch.decompositions.bessel import BESSEL
 from hotdesk.frontends.torch.decompositions.bits import BITS
 from hotdesk.frontends.torch.decompositions.composed import COMPOSED
@@ -49,10 +52,21 @@ from hotdesk.frontends.torch.decompositions.special import SPECIAL
 from hotdesk.frontends.torch.decompositions.widened import BY_NUMBER, NARROW, PROMOTED, either
 
 aten: Any = torch.ops.aten
+_KEYS: Any = cast(Any, torch)._C.DispatchKey
 
 
 _KEPT = (aten.full.default,)
 """Ops that stay whole: PyTorch would take `full` apart by way of memory without contents, which has no lowering."""
+
+
+_PYTORCHS = (
+    aten.addmv,
+    aten.dist,
+    aten._batch_norm_with_update_functional,
+    aten.upsample_bilinear2d.default,
+    aten.upsample_bicubic2d.default,
+)
+"""Ops that PyTorch's decompositions take apart, of which torch-mlir's table has none."""
 
 
 def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., Any]]:
@@ -60,9 +74,10 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
 
     `exported` says whether `torch.export` has made the program, so that it may have loops.
     """
-    pytorch = cast(Any, get_decompositions)([aten.addmv, aten.dist, aten._batch_norm_with_update_functional])
+    pytorch = cast(Any, get_decompositions)(_PYTORCHS)
     ours = (
         RANDOM,
+        ASSERTED,
         PARTS,
         SCATTERED,
         COUNTED,
@@ -85,3 +100,24 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
     tables = (*((RECURRENT,) if exported else ()), *ours, pytorch, torch_mlir_decompositions())
     ops = dict.fromkeys(op for table in tables for op in table if op not in _KEPT)
     return {op: either(*[table[op] for table in tables if op in table]) for op in ops}
+
+
+@contextmanager
+def asked_before_autograd(ops: Iterable[Any]) -> Generator[None]:
+    """Has a table asked about its `ops` also where PyTorch takes one apart itself, as soon as autograd sees it, recording or not.
+
+    Composite ops (`CompositeImplicitAutograd`) are left: for these PyTorch asks the table.
+    """
+    composite, autograd = _KEYS.CompositeImplicitAutograd, _KEYS.Autograd
+    taken: list[tuple[Any, Any]] = []
+    for op in ops:
+        kernels: dict[Any, Any] = getattr(op, "py_kernels", {})
+        if autograd in kernels and composite not in kernels:
+            taken.append((op, kernels.pop(autograd)))
+            op._dispatch_cache.clear()
+    try:
+        yield
+    finally:
+        for op, kernel in taken:
+            op.py_kernels[autograd] = kernel
+            op._dispatch_cache.clear()

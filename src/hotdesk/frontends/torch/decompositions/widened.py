@@ -200,7 +200,12 @@ _BY_NUMBERS = (
     aten.floor_divide.default,
     aten.floor_divide.Scalar,
 )
-_RESIZINGS = (aten.upsample_bilinear2d.vec, aten.upsample_bicubic2d.vec)
+_RESIZINGS = (
+    aten.upsample_bilinear2d.vec,
+    aten.upsample_bilinear2d.default,
+    aten.upsample_bicubic2d.vec,
+    aten.upsample_bicubic2d.default,
+)
 _SORTS = (aten.sort.default, aten.sort.stable, aten.topk.default)
 
 BY_NUMBER: dict[Any, Callable[..., Any]] = {op: _by_number(op) for op in _BY_NUMBERS}

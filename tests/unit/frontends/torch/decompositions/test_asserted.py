@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
 import torch
+from torch._higher_order_ops import map as mapped
+from torch._higher_order_ops import while_loop
 from torch.nn.functional import gaussian_nll_loss, one_hot
 
 import hotdesk
@@ -75,3 +78,87 @@ def test_classes_of_a_function_under_vmap() -> None:
 
     x = torch.tensor([3, 0])
     torch.testing.assert_close(hotdesk.compile(encoded, (x,))(x), one_hot(x, 5))
+
+
+def _asserted(x: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
+    cast(Any, torch)._assert_async((place < 4).all())
+    return x * 1
+
+
+ASSERTING: dict[str, tuple[Callable[[torch.Tensor, torch.Tensor], torch.Tensor], int, tuple[int, ...]]] = {
+    "one_hot": (lambda x, place: one_hot(place, 4), 3, (4, -1, 1 << 40)),
+    "repeat_interleave": (lambda x, place: x.repeat_interleave(place, 0, output_size=8), 2, (1, 3)),
+    "a row": (lambda x, place: x[cast(int, place.item())], -4, (4, -5, 1 << 40)),
+    "an assertion": (_asserted, 3, (4,)),
+}
+"""What PyTorch's kernels, or nothing else, ask of a place: one that goes, and some that do not."""
+
+
+def _in_branch(function: Callable[..., torch.Tensor]) -> Callable[..., Any]:
+    def branches(x: torch.Tensor, place: torch.Tensor, taken: torch.Tensor) -> Any:
+        return cast(Any, torch).cond(taken, lambda x, i: function(x, i).sum().float(), lambda x, i: x.sum(), (x, place))
+
+    return branches
+
+
+def _in_loop(function: Callable[..., torch.Tensor]) -> Callable[..., Any]:
+    def looping(x: torch.Tensor, place: torch.Tensor, taken: torch.Tensor) -> Any:
+        def body(i: torch.Tensor, total: torch.Tensor) -> Any:
+            return i + 1, total + function(x, place).sum().float()
+
+        return while_loop(lambda i, _: i < 2 * taken, body, (torch.tensor(0), torch.zeros(())))[1]
+
+    return looping
+
+
+def _in_map(function: Callable[..., torch.Tensor]) -> Callable[..., Any]:
+    def rows(x: torch.Tensor, place: torch.Tensor, taken: torch.Tensor) -> Any:
+        return cast(Any, mapped)(lambda row: row + function(x, place).sum().float(), torch.arange(2.0) * taken)
+
+    return rows
+
+
+@pytest.mark.parametrize("name", ASSERTING)
+@pytest.mark.parametrize("within", [_in_branch, _in_loop, _in_map])
+def test_assertions_in_branches_and_loops(name: str, within: Callable[..., Any]) -> None:
+    function, good, bad = ASSERTING[name]
+    model, x, taken = within(function), torch.rand(4, 5), torch.tensor(True)
+    program = hotdesk.compile(model, (x, torch.tensor([good]), taken))
+    torch.testing.assert_close(program(x, torch.tensor([good]), taken), model(x, torch.tensor([good]), taken))
+    for number in bad:
+        with pytest.raises(ExecutionError):
+            program(x, torch.tensor([number]), taken)
+        if within is not _in_map:  # the other branch, no iteration
+            program(x, torch.tensor([number]), ~taken)
+
+
+@pytest.mark.parametrize("name", ASSERTING)
+def test_assertions_of_an_exported_program(name: str) -> None:
+    function, good, bad = ASSERTING[name]
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
+            return function(x, place)
+
+    x, place = torch.rand(4, 5), torch.tensor([good])
+    program = hotdesk.compile(torch.export.export(Model(), (x, place)), (x, place))
+    torch.testing.assert_close(program(x, place), function(x, place))
+    for number in bad:
+        with pytest.raises(ExecutionError):
+            program(x, torch.tensor([number]))
+
+
+def test_a_row_by_a_number_that_a_loop_carries() -> None:
+    def total(x: torch.Tensor, count: torch.Tensor) -> Any:
+        def body(k: int, total: torch.Tensor) -> Any:
+            return k + 1, total + x[k].sum()
+
+        return while_loop(lambda k, _: k < count, body, (0, torch.zeros(())))[1]
+
+    x = torch.rand(4, 5)
+    program = hotdesk.compile(total, (x, torch.tensor(2)))
+    for count in (0, 2, 4):
+        torch.testing.assert_close(program(x, torch.tensor(count)), x[:count].sum())
+    for count in (5, 1 << 40):
+        with pytest.raises(ExecutionError):
+            program(x, torch.tensor(count))
