@@ -22,7 +22,8 @@ FILES = {path.stem: path for path in sorted((DIRECTORY / "buffers").glob("*.mlir
 NOT_RUN = (
     *(f"buffer-deallocation-{of}" for of in ("refused", "asynchronous", "pointers", "transfers", "reasons")),
     *("buffer-hoisting-reasons", "copy-removal-reasons", "displace-buffers-reasons", "merge-allocations-reasons"),
-    *("promote-buffers-to-stack-reasons", "reuse-arguments-reasons", "own-allocations", "unsized-elements"),
+    *("promote-buffers-to-stack-reasons", "reuse-arguments-reasons", "privatize-buffers-reasons"),
+    *("own-allocations", "unsized-elements"),
 )
 """Programs that the pass does not take; the checker does not take pointers, and no ops that run on beside the program, as some of
 those do that show reasons; one of these takes more memory than there is."""
