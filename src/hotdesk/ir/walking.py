@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -36,13 +37,13 @@ def ops_around(op: ir.Operation) -> Iterator[ir.Operation]:
 
 
 def function_around(op: ir.Operation) -> ir.Operation:
-    """The `func.func` that an op is in."""
-    return next(each for each in ops_around(op) if each.name == "func.func")
+    """The `func.func` that an op is in, or is."""
+    return next(each for each in chain([op], ops_around(op)) if each.name == "func.func")
 
 
 def module_around(op: ir.Operation) -> ir.Operation:
-    """The module that an op is in."""
-    return next(each for each in ops_around(op) if each.name == "builtin.module")
+    """The module that an op is in, or is."""
+    return next(each for each in chain([op], ops_around(op)) if each.name == "builtin.module")
 
 
 def defined_functions(module: ir.Module) -> list[ir.Operation]:
