@@ -31,6 +31,7 @@ from hotdesk.frontends.torch.check_messages import CheckMessages, check_messages
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
 from hotdesk.frontends.torch.data_sizes import data_maker, defined_symbols
+from hotdesk.frontends.torch.decompositions.asserted import assertions_kept
 from hotdesk.frontends.torch.decompositions.cross_map import cross_maps_composed
 from hotdesk.frontends.torch.decompositions.replaced_functions import ReplacedFunctions
 from hotdesk.frontends.torch.decompositions.table import asked_before_autograd, decomposition_table
@@ -144,7 +145,7 @@ def export(
     """The first half of `capture`. Raises ExportError and DataDependentShapeError."""
     start = time.perf_counter()
     with _one_at_a_time, _quietly():
-        with refusals(), generated_code() as traces:
+        with refusals(), assertions_kept(), generated_code() as traces:
             given = told_apart(model, (args, dict(kwargs or {})))
             try:
                 exported = _exported(model, *given, dynamic_shapes)
@@ -165,7 +166,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     """
     start = time.perf_counter()
     lowering_process.prepare()
-    with _one_at_a_time, _quietly(), refusals():
+    with _one_at_a_time, _quietly(), refusals(), assertions_kept():
         refuse_settled_counts(source.program.graph)
         refuse_numbers_beyond_elements(source.program.graph)
         functionalized.refuse_changed_attributes(source.program)

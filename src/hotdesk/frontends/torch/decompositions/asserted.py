@@ -7,7 +7,8 @@ assertion on a number that assert something of values: what PyTorch's kernels al
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -16,8 +17,18 @@ from torch import Tensor
 _torch: Any = torch
 aten: Any = torch.ops.aten
 
-# PyTorch knows it of the other overload; else the graphs of branches and loops lose the assertion.
-_torch.fx.node.has_side_effect(aten._assert_async.default)
+
+@contextmanager
+def assertions_kept() -> Generator[None]:
+    """While it lasts, graphs do not lose `_assert_async` without a message, of which PyTorch knows no effect."""
+    known, op = _torch.fx.node._side_effectful_functions, aten._assert_async.default
+    is_new = op not in known
+    known.add(op)
+    try:
+        yield
+    finally:
+        if is_new:
+            known.discard(op)
 
 
 def demand(holds: Tensor, message: str) -> None:

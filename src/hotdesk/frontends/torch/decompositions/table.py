@@ -2,7 +2,7 @@
 
 torch-mlir's own is the base. In front of it stand, each with what it replaces and why:
 
-* `asserted`: what asserts something of values;
+* `asserted`, of programs that `torch.export` makes: what asserts something of values;
 * `parts`: what writes a part of a tensor, in front of all others that do: the source has to have the part's shape;
 * `scattered`: what writes where indices say;
 * `counted`: what may have no element, where PyTorch demands one;
@@ -72,12 +72,11 @@ _PYTORCHS = (
 def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., Any]]:
     """For each op, the first decomposition that applies to a call.
 
-    `exported` says whether `torch.export` has made the program, so that it may have loops.
+    `exported` says whether `torch.export` has made the program, so that it may have loops, and checks of numbers from data.
     """
     pytorch = cast(Any, get_decompositions)(_PYTORCHS)
     ours = (
         RANDOM,
-        ASSERTED,
         PARTS,
         SCATTERED,
         COUNTED,
@@ -97,7 +96,7 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
         MEMORY,
         LISTS,
     )
-    tables = (*((RECURRENT,) if exported else ()), *ours, pytorch, torch_mlir_decompositions())
+    tables = (*((ASSERTED, RECURRENT) if exported else ()), *ours, pytorch, torch_mlir_decompositions())
     ops = dict.fromkeys(op for table in tables for op in table if op not in _KEPT)
     return {op: either(*[table[op] for table in tables if op in table]) for op in ops}
 
