@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hotdesk.explain.decision import Decision, Outcome, Source
+from hotdesk.explain.reason import Reason
 
 _LOCATION = re.compile(r"(.+?):(\d+)(?::(\d+))?")
 _WORDS: Mapping[Outcome, str] = {
@@ -25,7 +26,7 @@ _WORDS: Mapping[Outcome, str] = {
     Outcome.IN_PLACE: "{subject} ({bytes}) is written over an operand.",
     Outcome.LENT: "{subject} ({bytes}) lies in the caller's memory.",
     Outcome.IN_PARALLEL: "{subject}: threads share its iterations, and the peak grows by {bytes}.",
-    Outcome.IN_SEQUENCE: "{subject}: its iterations run one after the other; for two workers the peak would grow by {bytes}.",
+    Outcome.IN_SEQUENCE: "{subject}: its iterations run one after the other.",
 }
 
 
@@ -105,6 +106,8 @@ def _reason(decision: Decision) -> str:
         return f"{text}: {_named(read)} reads {holds}, and {_named(write)} would overwrite it. [{decision.reason}]"
     if definition is not None and decision.outcome in (Outcome.COPIED, Outcome.ALLOCATED):
         return f"{text}: {_named(definition)}. [{decision.reason}]"
+    if decision.reason is Reason.FRAMES_RAISE_PEAK:
+        text += f": by {decision.size}"
     return f"{text}. [{decision.reason}]"
 
 

@@ -46,6 +46,7 @@ def test_a_conflict_in_three_sentences() -> None:
         (Outcome.IN_PLACE, "The result of `a.b` (8 bytes) is written over an operand."),
         (Outcome.LENT, "The result of `a.b` (8 bytes) lies in the caller's memory."),
         (Outcome.IN_PARALLEL, "The result of `a.b`: threads share its iterations, and the peak grows by 8 bytes."),
+        (Outcome.IN_SEQUENCE, "The result of `a.b`: its iterations run one after the other."),
         (Outcome.FUSED, "The result of `a.b` (8 bytes): fused."),
     ],
 )

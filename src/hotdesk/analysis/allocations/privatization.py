@@ -4,11 +4,13 @@ An allocation in a parallel loop has one place in the plan, so its iterations ru
 several workers in front of the loop, its *frame*, they run at the same time. A loop gets frames iff
 
 1. it is a parallel loop that is worth two threads, and reads from outside what can be passed to a function (rules 1, 3 and 4 of
-   `analysis.memrefs.shared_loops`); it reduces nothing (`loop-reduces`);
+   `analysis.memrefs.shared_loops`); it reduces nothing, and changes nothing atomically so that the order counts
+   (`loop-reduces`);
 2. nothing in it calls a function or a foreign kernel (`loop-calls`), or takes memory otherwise than by `memref.alloc`
    (`not-ordinary-memory`);
 3. every allocation in it is freed in its own block, so that none outlives the iteration, and nothing else is freed
-   (`freed-elsewhere`); its rows lie one after the other (`other-type`);
+   (`freed-elsewhere`); its rows lie one after the other (`other-type`); what it is in inside the loop is control flow of `scf` or
+   `affine` (`unknown-region`), and no parallel loop that stays one (`parallel-iterations`);
 4. the size of each is a number, or has a number as its limit; or, if any growth is allowed, follows from what is known in front
    of the loop, by an allocation that every iteration makes (`size-not-static`, `size-defined-below`);
 5. the peak of the function grows by no more bytes than allowed (`frames-raise-peak`).
@@ -25,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -38,12 +41,22 @@ from hotdesk.analysis.memrefs.shared_loops import (
     can_be_outlined,
     cut_dimension,
     is_worth_it,
+    ordered_change,
 )
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.recompute import Recomputation
 from hotdesk.ir.types import element_bytes, element_of, is_memref, shape_of
-from hotdesk.ir.walking import defining_op, function_around, integer_of, nested_ops, ops_outside_payloads
+from hotdesk.ir.walking import (
+    defining_op,
+    function_around,
+    integer_of,
+    is_loop_or_branch,
+    nested_ops,
+    ops_around,
+    ops_outside_payloads,
+)
+from hotdesk.models.control_flow import PARALLEL
 from hotdesk.models.memref import VIEWS, viewed
 from hotdesk.models.new_memory import ALIGNMENT, ALLOC, DEALLOC, dynamic_sizes
 from hotdesk.program.symbolic import SymbolicSizes
@@ -115,7 +128,9 @@ def find_privatizations(function: ir.Operation, threads: int, growth: int | None
 
 
 def _is_hindered(loop: ir.Operation) -> bool:
-    return len(loop.results) > 0 or any(op.name in (*MEMORY, *CALLS) for op in nested_ops(loop))
+    if len(loop.results) or ordered_change(loop) is not None:
+        return True
+    return any(op.name in (*MEMORY, *CALLS) for op in nested_ops(loop))
 
 
 def known_in_front(loop: ir.Operation) -> Recomputation:
@@ -148,8 +163,9 @@ class _Search:
     def decide(self, loop: ir.Operation) -> Privatization | Decision:
         """What becomes of a loop that is worth two threads."""
         nested = nested_ops(loop)
-        if len(loop.results):
-            return _refused(loop, Reason.LOOP_REDUCES, _last(loop))
+        reducing = _last(loop) if len(loop.results) else ordered_change(loop)
+        if reducing is not None:
+            return _refused(loop, Reason.LOOP_REDUCES, reducing)
         for op in nested:
             if op.name in CALLS:
                 return _refused(loop, Reason.LOOP_CALLS, op)
@@ -187,6 +203,11 @@ class _Search:
                 return _refused(loop, Reason.OTHER_TYPE, op)
             if not any(_allocation(each.operands[0]) == op and each.block == op.block for each in frees):
                 return _refused(loop, Reason.FREED_ELSEWHERE, op)
+            for around in takewhile(lambda each: each != loop, ops_around(op)):
+                if around.name in PARALLEL and around.name not in SHAREABLE:
+                    return _refused(loop, Reason.PARALLEL_ITERATIONS, op, around)
+                if not is_loop_or_branch(around):
+                    return _refused(loop, Reason.UNKNOWN_REGION, op, around)
         return None
 
     def _is_planned(self, op: ir.Operation) -> bool:

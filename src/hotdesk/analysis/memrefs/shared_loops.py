@@ -6,7 +6,9 @@ A loop is shared iff
 2. nothing in it takes or frees memory, on the stack neither, nor calls a function: what an iteration allocates has one place in
    the plan, and another thread would have the same;
 3. what it reads from outside can be passed to a function: memrefs whose layout strides tell, and numbers of at most 64 bits;
-4. its work is worth two threads, as far as it is known.
+4. its work is worth two threads, as far as it is known;
+5. nothing in it changes memory atomically so that the order counts: it is by one operation on integers, and the old value is
+   not used.
 
 `analysis.allocations.privatization` says where rule 2 can be made to hold.
 """
@@ -20,7 +22,7 @@ from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import DYNAMIC, is_memref, is_strided, shape_of
-from hotdesk.ir.walking import captured_operands, constant_of, int_array, nested_ops
+from hotdesk.ir.walking import captured_operands, constant_of, int_array, integer_of, nested_ops
 from hotdesk.models.generics import is_dear
 
 GRAIN = 1 << 18
@@ -31,6 +33,10 @@ MEMORY = ("memref.alloc", "memref.alloca", "memref.dealloc", "memref.realloc", "
 """What takes and frees memory (rule 2)."""
 CALLS = ("func.call", "hotdesk.foreign")
 
+_ATOMIC = "memref.atomic_rmw"
+_CHANGES = (_ATOMIC, "memref.generic_atomic_rmw")
+_IN_ANY_ORDER = frozenset({1, 2, 6, 7, 10, 11, 13, 14, 15})
+"""`addi`, `andi`, `maxs`, `maxu`, `mins`, `minu`, `muli`, `ori`, `xori`, by their numbers in `arith.AtomicRMWKind` (rule 5)."""
 _KERNELS = ("linalg.", "hotdesk.", "tm_tensor.", "memref.copy")
 _ENOUGH = 16  # iterations of a dimension that is cut for its place
 _SOME = 16  # iterations, or elements of a dimension, of which nothing is known
@@ -63,32 +69,41 @@ class SharedLoop:
     Attributes:
         op: the loop.
         cut: its dimension that is cut into ranges.
-        weight: operations of an iteration, or of one of the loop `within`, as far as they are known.
-        within: the loop that is all there is to do in an iteration, and whose bounds are known in front of the parallel loop;
-            None if there is no such one.
+        weight: operations of an iteration, or of one of the innermost loop `within`, as far as they are known.
+        within: the loops, one in the other, that are all there is to do in an iteration, as far as their bounds are known in
+            front of the parallel loop.
     """
 
     op: ir.Operation
     cut: int
     weight: int
-    within: LoopBounds | None
+    within: tuple[LoopBounds, ...]
 
 
 def find_shared_loops(ops: Sequence[ir.Operation]) -> list[SharedLoop]:
-    """Those among the ops of a function, in order (rules 1 to 4)."""
+    """Those among the ops of a function, in order (rules 1 to 5)."""
     found: list[SharedLoop] = []
     inside: set[ir.Operation] = set()
     for op in ops:
         if op.name not in SHAREABLE or op in inside or len(op.results):
             continue
         nested = nested_ops(op)
-        if any(each.name in (*MEMORY, *CALLS) for each in nested) or not can_be_outlined(op) or not is_worth_it(op):
+        if any(each.name in (*MEMORY, *CALLS) for each in nested) or ordered_change(op) is not None:
             continue
-        inner = _only_loop(op)
-        within = None if inner is None else _for_bounds(inner)
-        found.append(SharedLoop(op, cut_dimension(op), weight(op if inner is None else inner), within))
+        if not can_be_outlined(op) or not is_worth_it(op):
+            continue
+        inner = _only_loops(op)
+        found.append(SharedLoop(op, cut_dimension(op), weight((op, *inner)[-1]), tuple(map(_for_bounds, inner))))
         inside.update(nested)
     return found
+
+
+def ordered_change(loop: ir.Operation) -> ir.Operation | None:
+    """What changes memory atomically so that the order of iterations counts (rule 5)."""
+    changes = [op for op in nested_ops(loop) if op.name in _CHANGES]
+    kinds = {integer_of(op, "kind") if op.name == _ATOMIC else None for op in changes}
+    in_any_order = len(kinds) == 1 and kinds <= _IN_ANY_ORDER
+    return next((op for op in changes if not in_any_order or list(op.results[0].uses)), None)
 
 
 def can_be_outlined(loop: ir.Operation) -> bool:
@@ -142,9 +157,15 @@ def cut_dimension(loop: ir.Operation) -> int:
 
 
 def is_worth_it(loop: ir.Operation) -> bool:
-    """Whether the work of a parallel loop is worth two threads, or may be, where its sizes are not known (rule 4)."""
-    trips = [each.trips for each in bounds_of(loop)]
-    return None in trips or prod(cast("list[int]", trips)) * weight(loop) >= 2 * GRAIN
+    """Whether the work of a parallel loop is worth two threads, or may be, where its sizes are not known (rule 4).
+
+    One iteration is not. What is known only when it runs is counted then, if it is in bounds `within` (`SharedLoop`).
+    """
+    inner, bounds = _only_loops(loop), bounds_of(loop)
+    if all(each.trips in (0, 1) for each in bounds):
+        return False
+    trips = [each.trips for each in (*bounds, *map(_for_bounds, inner))]
+    return None in trips or prod(cast("list[int]", trips)) * weight((loop, *inner)[-1]) >= 2 * GRAIN
 
 
 def weight(loop: ir.Operation) -> int:
@@ -156,16 +177,28 @@ def _body(loop: ir.Operation) -> list[ir.Operation]:
     return [op.operation for op in loop.regions[0].blocks[0].operations]
 
 
-def _only_loop(loop: ir.Operation) -> ir.Operation | None:
-    """The `scf.for` that is all that an iteration does but arithmetic, and whose bounds are from outside."""
-    loops = [op for op in _body(loop)[:-1] if len(op.regions)]
-    if len(loops) != 1 or loops[0].name != "scf.for":
-        return None
-    if any(not op.name.startswith("arith.") for op in _body(loop)[:-1] if op != loops[0]):
-        return None
-    bounds = [value for value in list(loops[0].operands)[:3] if constant_of(value) is None]
+def _only_loops(loop: ir.Operation) -> list[ir.Operation]:
+    """The `scf.for`s with bounds from outside, one in the other, that are all an iteration does but arithmetic and conditions."""
     inside = {value for op in (loop, *nested_ops(loop)) for value in _made_in(op)} - set(loop.results)
-    return None if inside.intersection(bounds) else loops[0]
+    found: list[ir.Operation] = []
+    op = _only_inside(loop)
+    while op is not None:
+        if op.name == "scf.for":
+            bounds = [value for value in list(op.operands)[:3] if constant_of(value) is None]
+            if inside.intersection(bounds):
+                break
+            found.append(op)
+        op = _only_inside(op)
+    return found
+
+
+def _only_inside(op: ir.Operation) -> ir.Operation | None:
+    """The `scf.for`, or `scf.if` of one way, that is all that the region of an op does but arithmetic."""
+    *body, _ = _body(op)
+    others = [each for each in body if not each.name.startswith("arith.")]
+    if len(others) != 1 or others[0].name not in ("scf.for", "scf.if"):
+        return None
+    return None if any(len(region.blocks) for region in list(others[0].regions)[1:]) else others[0]
 
 
 def _made_in(op: ir.Operation) -> list[ir.Value]:

@@ -67,6 +67,8 @@ class PrivatizeBuffers(Pass):
         Reason.LOOP_CALLS,
         Reason.NOT_ORDINARY_MEMORY,
         Reason.FREED_ELSEWHERE,
+        Reason.PARALLEL_ITERATIONS,
+        Reason.UNKNOWN_REGION,
         Reason.OTHER_TYPE,
         Reason.SIZE_NOT_STATIC,
         Reason.SIZE_DEFINED_BELOW,
@@ -171,7 +173,7 @@ class _Workers:
             known_in_front(self._loop).compute(dynamic_sizes(part.allocations[0].results[0]) or [], self._loop)
         )
         known = [size for size in shape_of(memory) if size is not None]
-        row: int | ir.Value = prod(known) * element_bytes(element_of(memory))
+        row: int | ir.Value = min(prod(known) * element_bytes(element_of(memory)), _NO_MACHINE_HAS)
         for size in sizes:
             row = self._times(self._made("maxsi", size, 0), row)
         row = self._made("muli", self._made("ceildivsi", row, part.alignment), part.alignment)

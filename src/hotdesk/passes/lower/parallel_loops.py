@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs import shared_loops
-from hotdesk.analysis.memrefs.shared_loops import LoopBounds, SharedLoop, bounds_of
+from hotdesk.analysis.memrefs.shared_loops import SharedLoop, bounds_of
 from hotdesk.ir.building import create, index_cast, index_constant
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.walking import captured_operands, defining_op, function_around, made_by
@@ -112,8 +112,7 @@ class _Outlining:
             return number if isinstance(number, ir.Value) else index_constant(number, op)
 
         zero, trips = index_constant(0, op), list[ir.Value]()
-        within: list[LoopBounds] = [] if self._loop.within is None else [self._loop.within]
-        for each in (*self._bounds, *within):
+        for each in (*self._bounds, *self._loop.within):
             length = made("arith.subi", value(each.upper), value(each.lower))
             trips.append(made("arith.maxsi", made("arith.ceildivsi", length, value(each.step)), zero))
         work = index_constant(self._loop.weight, op)

@@ -13,8 +13,10 @@ import hotdesk
 from hotdesk.checker import CheckReport, FaultKind, Settings, check_module
 from hotdesk.cli.main import main
 from hotdesk.errors import OptionError, OutOfMemoryError
+from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import index_constant
 from hotdesk.ir.context import make_context
+from hotdesk.ir.walking import constant_of, nested_ops
 from hotdesk.passes.buffers import privatize
 from hotdesk.passes.buffers.privatize import PrivatizeBuffers
 
@@ -67,6 +69,70 @@ def test_explain_tells_of_the_loop_unasked(tmp_path: Path, capsys: pytest.Captur
     for option, told in (("", "threads share its iterations"), ("{max-growth-in-bytes=0}", "one after the other")):
         assert main(["explain", str(file), f"--pass-pipeline=builtin.module(hotdesk-privatize-buffers{option})"]) == 0
         assert told in capsys.readouterr().out
+    assert (
+        main(["explain", str(file), "--pass-pipeline=builtin.module(hotdesk-privatize-buffers{max-growth-in-bytes=0})"])
+        == 0
+    )
+    assert "more bytes than are allowed: by 32768. [frames-raise-peak]" in capsys.readouterr().out
+
+
+REGIONS = {
+    "affine.parallel (%j) = (0) to (8) {": ("}", Reason.PARALLEL_ITERATIONS),
+    '"my.op"() ({': ("}) : () -> ()", Reason.UNKNOWN_REGION),
+}
+
+
+@pytest.mark.parametrize("begin", REGIONS)
+def test_memory_in_regions_that_may_run_at_one_time(begin: str) -> None:
+    """A worker has one place for it, so it stays where it is."""
+    end, reason = REGIONS[begin]
+    text = f"""func.func @main() {{
+      %v = arith.constant 1.0 : f32
+      scf.forall (%i) in (64) {{
+        {begin}
+          %a = memref.alloc() : memref<8192xf32>
+          linalg.fill ins(%v : f32) outs(%a : memref<8192xf32>)
+          memref.dealloc %a : memref<8192xf32>
+        {end}
+        %b = memref.alloc() : memref<8192xf32>
+        linalg.fill ins(%v : f32) outs(%b : memref<8192xf32>)
+        linalg.exp ins(%b : memref<8192xf32>) outs(%b : memref<8192xf32>)
+        memref.dealloc %b : memref<8192xf32>
+      }}
+      return
+    }}"""
+    with make_context() as context, ir.Location.unknown():
+        context.allow_unregistered_dialects = True
+        module = ir.Module.parse(text)
+        (decision,) = PrivatizeBuffers().apply(module)
+        assert (decision.outcome, decision.reason) == (Outcome.IN_SEQUENCE, reason)
+        assert str(module) == str(ir.Module.parse(text))
+
+
+def test_one_iteration_is_not_shared() -> None:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(UNEVEN.replace("(63)", "(1)").replace("8192", "1000000"))
+        assert PrivatizeBuffers().apply(module) == ()
+
+
+def test_rows_that_are_too_many_by_their_numbers_alone_are_not_made_empty() -> None:
+    kind = f"memref<?x{1 << 50}xf32>"
+    text = f"""func.func @main(%n: index) {{
+      scf.forall (%i) in (64) {{
+        %a = memref.alloc(%n) : {kind}
+        linalg.exp ins(%a : {kind}) outs(%a : {kind})
+        memref.dealloc %a : {kind}
+      }}
+      return
+    }}"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        (decision,) = PrivatizeBuffers(2, -1).apply(module)
+        assert decision.outcome is Outcome.IN_PARALLEL
+        (most,) = [op for op in nested_ops(module.operation) if op.name == "arith.minsi"]
+        assert constant_of(most.operands[1]) == 1
+        (bytes_of_row,) = [use.owner.operation for use in most.results[0].uses]
+        assert constant_of(bytes_of_row.operands[1]) == 1 << 48
 
 
 @pytest.mark.parametrize("given", ["much", "-1", -1])

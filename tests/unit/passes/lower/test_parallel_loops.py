@@ -125,6 +125,52 @@ def test_what_is_not_shared(name: str) -> None:
     assert shared(hotdesk.compile(REFUSED[name], options=hotdesk.Options(keep_ir=True))) == 0
 
 
+@pytest.mark.parametrize(
+    ("element", "first", "second", "count"),
+    [
+        ("i32", "addi", "addi", 1),
+        ("i32", "maxs", "maxs", 1),
+        ("i32", "addi", "ori", 0),
+        ("i32", "assign", "assign", 0),
+        ("f32", "addf", "addf", 0),
+        ("i32", "addi", "kept", 0),
+    ],
+)
+def test_atomic_changes_of_which_the_order_counts_are_not_shared(
+    element: str, first: str, second: str, count: int
+) -> None:
+    """Else results would change from one call to the next."""
+    kept = second == "kept"
+    text = f"""func.func @main(%x: memref<100000x{element}>, %s: memref<2x{element}>) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %n = arith.constant 100000 : index
+      scf.parallel (%i) = (%c0) to (%n) step (%c1) {{
+        %v = memref.load %x[%i] : memref<100000x{element}>
+        %a = memref.atomic_rmw {first} %v, %s[%c0] : ({element}, memref<2x{element}>) -> {element}
+        %b = memref.atomic_rmw {first if kept else second} %v, %s[%c1] : ({element}, memref<2x{element}>) -> {element}
+        {f"memref.store %b, %x[%i] : memref<100000x{element}>" if kept else ""}
+        scf.reduce
+      }}
+      return
+    }}"""
+    before = hotdesk.get_num_threads()
+    hotdesk.set_num_threads(2)
+    program = hotdesk.compile(text, options=hotdesk.Options(keep_ir=True))
+    assert shared(program) == count
+    x = np.random.default_rng(0).standard_normal(100_000)
+    x = x.astype(np.float32) if element == "f32" else (100 * x).astype(np.int32)
+    total = np.zeros((3, 2), x.dtype)
+    for each in total:
+        program(x.copy(), each)
+    hotdesk.set_num_threads(before)
+    assert (total == total[0]).all()
+    if first == "addi":
+        assert total[0, 0] == x.sum()
+    told = [each.reason for each in program.decisions(x, total[0]) if each.subject == "parallel loop"]
+    assert told == [Reason.LOOP_REDUCES] * (1 - count)
+
+
 def _taken(x: np.ndarray) -> np.ndarray:
     made = np.exp(x)
     return made + made[np.arange(64), np.arange(64)][:, None]
@@ -154,6 +200,45 @@ def test_iterations_that_take_memory(threads: int, memory: str | None, rows: int
     assert reasons == ([] if threads == 1 else told[rows])
     line = next(number for number, text in enumerate(TAKING.splitlines(), 1) if "scf.forall (" in text)
     assert all(f"[{reason}]" in program.explain(f"-:{line}", x) for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "sizes"),
+    [
+        ("(%i) in (%n)", (400, 1)),
+        ("(%i) in (%n)", (0, 1)),
+        ("(%i, %j) in (3, %n)", (3, 400)),
+        ("(%i, %j) in (64, %n)", (64, 3)),
+        ("(%i, %j) in (%n, %m)", (5, 7)),
+    ],
+)
+def test_no_memory_is_taken_in_vain_where_trips_are_not_known(bounds: str, sizes: tuple[int, int]) -> None:
+    """What there is to do is told when the loops run, as of those that allocate nothing."""
+    two = "%j" in bounds
+    text = f"""func.func @main(%x: memref<?x?x256xf32>, %n: index, %m: index) {{
+      {"" if two else "%j = arith.constant 0 : index"}
+      scf.forall {bounds} {{
+        %row = memref.subview %x[%i, %j, 0] [1, 1, 256] [1, 1, 1]
+          : memref<?x?x256xf32> to memref<256xf32, strided<[1], offset: ?>>
+        %a = memref.alloc() : memref<256xf32>
+        linalg.negf ins(%row : memref<256xf32, strided<[1], offset: ?>>) outs(%a : memref<256xf32>)
+        linalg.negf ins(%a : memref<256xf32>) outs(%a : memref<256xf32>)
+        linalg.add ins(%a, %row : memref<256xf32>, memref<256xf32, strided<[1], offset: ?>>)
+          outs(%row : memref<256xf32, strided<[1], offset: ?>>)
+        memref.dealloc %a : memref<256xf32>
+      }}
+      return
+    }}"""
+    before = hotdesk.get_num_threads()
+    hotdesk.set_num_threads(2)
+    program = hotdesk.compile(text, options=hotdesk.Options(keep_ir=True))
+    x = np.random.default_rng(0).standard_normal((*sizes, 256)).astype(np.float32)
+    expected, n, m = 2 * x, sizes[two and "(%n" not in bounds], sizes[1]
+    program(x, n, m)
+    hotdesk.set_num_threads(before)
+    np.testing.assert_array_equal(x, expected)
+    assert program.memory(x, n, m).arena == 2 * 1024
+    assert shared(program) == 1
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -186,7 +271,9 @@ def test_work_in_a_loop_of_each_iteration_counts(count: int) -> None:
         loop = next(op for op in nested_ops(module.operation) if op.name == "scf.forall")
         inner = next(op for op in nested_ops(loop) if op.name == "scf.for")
         found = shared_loops.find_shared_loops([loop])
-        assert [each.within for each in found] == [shared_loops.LoopBounds(0, inner.operands[1], 1)]
+        assert [each.within for each in found] == [
+            (shared_loops.LoopBounds(0, inner.operands[1], 1), shared_loops.LoopBounds(0, 10_000, 1))
+        ]
     x = np.arange(40_000).reshape(4, 10_000)
     expected = x << count
     hotdesk.compile(text)(x, count)
