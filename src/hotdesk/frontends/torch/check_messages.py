@@ -10,6 +10,7 @@ kept that cannot be said before the numbers are known.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -61,7 +62,7 @@ def check_messages_kept() -> Generator[None]:
         original(error, condition, message)
         for symbol, checks in environment.deferred_runtime_asserts.items():
             if len(checks) > before.get(symbol, 0):
-                kept = _KeptMessage(_said(environment, message))
+                kept = _KeptMessage(_said(environment, condition, message))
                 kept.line = _line()
                 checks[-1] = replace(checks[-1], msg=kept)
 
@@ -69,15 +70,17 @@ def check_messages_kept() -> Generator[None]:
         yield
 
 
-def _said(environment: Any, message: Callable[[], object] | None) -> str:
-    """The text of a message; empty for one that reads numbers which are not known yet."""
+def _said(environment: Any, condition: Any, message: Callable[[], object] | None) -> str:
+    """The text of a message; empty for one that reads, or tells, numbers which are not known yet and not in the condition."""
     if message is None:
         return ""
     try:
         with environment.suppress_guards():
-            return str(message())
+            text = str(message())
     except Exception:  # the user's, of any kind
         return ""
+    others = set(map(str, environment.var_to_range)) - set(map(str, condition.node.expr.free_symbols))
+    return "" if others.intersection(re.findall(r"\w+", text)) else text
 
 
 def _line() -> str:

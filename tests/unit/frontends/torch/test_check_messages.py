@@ -40,3 +40,17 @@ def test_messages_are_told_with_their_lines(function: Callable[..., Any], given:
         program(torch.tensor(given))
     assert f'("{message}")' in str(caught.value)
     assert __file__ in str(caught.value.where)
+
+
+def test_a_message_of_a_number_that_the_check_does_not_have_is_not_told() -> None:
+    """PyTorch's name of it would say nothing."""
+
+    def counted(x: Tensor) -> tuple[Tensor, Tensor]:
+        some, others = (x > 0).sum().item(), (x > 2).sum().item()
+        torch._check(some >= 1, lambda: f"{some} above 0, {others} above 2")
+        return x[:some], x[:others]
+
+    program = hotdesk.compile(counted, (torch.tensor([1.0, 0.0, 2.0, 3.0]),))
+    with pytest.raises(ExecutionError) as caught:
+        program(torch.zeros(4))
+    assert "(value of item) >= 1, got" in str(caught.value)
