@@ -161,6 +161,22 @@ def test_a_failed_assertion_leaves_the_loop() -> None:
     np.testing.assert_allclose(run(program, X, 4)[0], X + X[:, 0].sum(), rtol=1e-6)
 
 
+def test_an_assertion_on_an_element_needs_no_loop() -> None:
+    program = hotdesk.compile(f"""func.func @main(%x: {T}, %y: {T} {{hotdesk.donated}}) -> {T} {{
+      %c0 = arith.constant 0 : index
+      %z = arith.constant 0.0 : f32
+      %v = tensor.extract %x[%c0, %c0] : {T}
+      %ok = arith.cmpf ogt, %v, %z : f32
+      cf.assert %ok, "the first element is positive"
+      %w = linalg.exp ins(%x : {T}) outs(%y : {T}) -> {T}
+      return %w : {T}
+    }}""")
+    x = np.abs(X) + 1
+    np.testing.assert_allclose(program(x, np.zeros_like(x)), np.exp(x), rtol=1e-6)
+    with pytest.raises(ExecutionError, match=r"expected the first element is positive.*\[HD401\]"):
+        program(-x, np.zeros_like(x))
+
+
 def test_scalars_that_a_loop_changes() -> None:
     text = f"""func.func @main(%x: {T}, %limit: f32) -> ({T}, i64) {{
       %zero = arith.constant 0 : i64

@@ -20,6 +20,7 @@ it runs, is of the `heap`: nothing is planned for it. One whose size is known on
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram, BufferValue, Kind
@@ -93,7 +94,13 @@ def is_straight(function: ir.Operation, sizes: SymbolicSizes) -> bool:
             return False
         if any(isinstance(result.type, ir.IndexType) and is_opaque(sizes.value(result)) for result in op.results):
             return False
+        if op.name == "cf.assert" and not _is_of_sizes(sizes.condition(op.operands[0])):
+            return False
     return True
+
+
+def _is_of_sizes(relation: Any) -> bool:
+    return relation is not None and not is_opaque(relation)
 
 
 def _check_known(function: ir.Operation) -> None:

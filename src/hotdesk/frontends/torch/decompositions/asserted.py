@@ -1,7 +1,8 @@
 """Functions and ops of PyTorch that assert, or branch on, values of tensors: each call of the program checks what they assert.
 
 `torch.export` keeps what is demanded of a number, by `torch._check`, and refuses a branch on a value. Ops are taken apart into an
-assertion on a number that assert something of values: what PyTorch's kernels alone ask, or what they are there for.
+assertion on a number that assert something of values: what PyTorch's kernels alone ask, or what they are there for. Graphs that
+Dynamo traced have no numbers from data: there it is an assertion on a tensor, which `frontends.torch.dynamo` makes a check of.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -41,6 +43,14 @@ def demand_traced(holds: Tensor, message: str) -> None:
     aten._assert_scalar.default((~holds).sum().item() < 1, message)  # not `== 0`: PyTorch would write 0 for the number
 
 
+def demand_of_tensor(holds: Tensor, message: str) -> None:
+    """The same in graphs of Dynamo."""
+    aten._assert_async.msg(holds.all(), message)
+
+
+_Demand = Callable[[Tensor, str], None]
+
+
 def _gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
@@ -59,34 +69,45 @@ def _gaussian_nll_loss(
     return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
 
 
-def _one_hot(classes: Tensor, num_classes: Any = -1) -> Tensor:
+def _one_hot(demand: _Demand, classes: Tensor, num_classes: Any = -1) -> Tensor:
     """Of classes that there are, of which PyTorch's kernels alone ask."""
     if classes.dtype != torch.int64 or (isinstance(num_classes, int) and num_classes <= 0):
         return NotImplemented
-    demand_traced((classes >= 0) & (classes < num_classes), "a class is not below `num_classes`, or negative")
+    demand((classes >= 0) & (classes < num_classes), "a class is not below `num_classes`, or negative")
     return (classes.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
 
 
-def _assert_async(condition: Tensor, assert_msg: str = "an assertion does not hold") -> None:
+_UNSAID = "an assertion does not hold"
+
+
+def _assert_async(condition: Tensor, assert_msg: str = _UNSAID) -> None:
     demand_traced(condition if condition.dtype == torch.bool else condition != 0, assert_msg)
 
 
-def _repeat_interleave(repeats: Tensor, *, output_size: Any = None) -> Tensor:
+def _repeat_interleave(demand: _Demand, repeats: Tensor, *, output_size: Any = None) -> Tensor:
     """Of as many places as it is said there are: PyTorch's kernel alone adds them up."""
     if output_size is not None:
-        demand_traced(
-            (repeats >= 0).all() & (repeats.sum() == output_size), "`output_size` is not the sum of the repeats"
-        )
+        demand((repeats >= 0).all() & (repeats.sum() == output_size), "`output_size` is not the sum of the repeats")
     return NotImplemented
 
 
+def _asserting(demand: _Demand) -> dict[Any, Callable[..., Any]]:
+    ops = {aten.one_hot.default: _one_hot, aten.repeat_interleave.Tensor: _repeat_interleave}
+    return {op: partial(function, demand) for op, function in ops.items()}
+
+
 ASSERTED: dict[Any, Callable[..., Any]] = {
-    aten.one_hot.default: _one_hot,
+    **_asserting(demand_traced),
     aten._assert_async.default: _assert_async,
     aten._assert_async.msg: _assert_async,
-    aten.repeat_interleave.Tensor: _repeat_interleave,
 }
 """Of ops, as they are taken apart."""
+
+ASSERTED_OF_DYNAMO: dict[Any, Callable[..., Any]] = {
+    **_asserting(demand_of_tensor),
+    aten._assert_async.default: partial(aten._assert_async.msg, assert_msg=_UNSAID),
+}
+"""The same in graphs of Dynamo, where assertions on tensors stay."""
 
 ASSERTING_FUNCTIONS: dict[Any, Callable[..., Any]] = {torch.nn.functional.gaussian_nll_loss: _gaussian_nll_loss}
 """Of functions, while a model is exported."""

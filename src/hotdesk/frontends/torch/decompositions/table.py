@@ -2,7 +2,7 @@
 
 torch-mlir's own is the base. In front of it stand, each with what it replaces and why:
 
-* `asserted`, of programs that `torch.export` makes: what asserts something of values;
+* `asserted`: what asserts something of values;
 * `parts`: what writes a part of a tensor, in front of all others that do: the source has to have the part's shape;
 * `scattered`: what writes where indices say;
 * `counted`: what may have no element, where PyTorch demands one;
@@ -32,7 +32,7 @@ import torch
 from torch._decomp import get_decompositions  # pyright: ignore[reportUnknownVariableType]
 
 from hotdesk._bindings import torch_mlir_decompositions
-from hotdesk.frontends.torch.decompositions.asserted import ASSERTED
+from hotdesk.frontends.torch.decompositions.asserted import ASSERTED, ASSERTED_OF_DYNAMO
 from hotdesk.frontends.torch.decompositions.bessel import BESSEL
 from hotdesk.frontends.torch.decompositions.bits import BITS
 from hotdesk.frontends.torch.decompositions.composed import COMPOSED
@@ -96,7 +96,12 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
         MEMORY,
         LISTS,
     )
-    tables = (*((ASSERTED, RECURRENT) if exported else ()), *ours, pytorch, torch_mlir_decompositions())
+    tables = (
+        *((ASSERTED, RECURRENT) if exported else (ASSERTED_OF_DYNAMO,)),
+        *ours,
+        pytorch,
+        torch_mlir_decompositions(),
+    )
     ops = dict.fromkeys(op for table in tables for op in table if op not in _KEPT)
     return {op: either(*[table[op] for table in tables if op in table]) for op in ops}
 

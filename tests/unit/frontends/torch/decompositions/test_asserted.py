@@ -150,9 +150,8 @@ def test_assertions_of_an_exported_program(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in ASSERTING if name != "a row"])
 @pytest.mark.parametrize("gradients", [False, True])
-def test_graphs_of_dynamo_that_assert_are_compiled(name: str, gradients: bool) -> None:
-    """They have no numbers from data, that could be checked."""
-    function, good, _ = ASSERTING[name]
+def test_assertions_of_graphs_of_dynamo(name: str, gradients: bool) -> None:
+    function, good, bad = ASSERTING[name]
 
     def model(x: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
         return x.sum() * function(x, place)
@@ -161,6 +160,9 @@ def test_graphs_of_dynamo_that_assert_are_compiled(name: str, gradients: bool) -
     compiled = torch.compile(model, backend="hotdesk", options={"fallback": False})
     x, place = torch.rand(4, 5, requires_grad=gradients), torch.tensor([good])
     torch.testing.assert_close(compiled(x, place), model(x, place))
+    for number in bad:
+        with pytest.raises(ExecutionError, match="expected a condition that holds"):
+            compiled(x, torch.tensor([number]))
 
 
 def test_a_row_by_a_number_that_a_loop_carries() -> None:
