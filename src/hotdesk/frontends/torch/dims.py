@@ -1,5 +1,5 @@
 """The names of sizes: those that `dynamic_shapes` gives, else `dim 0 of %x`, for the symbols that `torch.export` names anew; one
-that depends on the values of tensors is the `count of nonzero`, or the `value of item`."""
+that depends on the values of tensors is the `count of nonzero`, or the `value of item`, or a `number that a loop carries`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, cast
 import sympy
 import torch
 from torch._ops import OpOverload
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from hotdesk.frontends.torch.calling import ResultNumber
 from hotdesk.frontends.torch.data_sizes import defined_symbols
@@ -19,6 +20,7 @@ from hotdesk.sizes.expressions import replaced
 from hotdesk.sizes.reading import is_name
 from hotdesk.sizes.size import Bounds, Size
 
+_CARRIED = "number that a loop carries"
 _WORDS = {"local_scalar_dense": "value of item", "index": "count of mask"}
 
 
@@ -57,17 +59,26 @@ class SizeNames:
 
 def _counted(graphs: Iterable[torch.fx.Graph]) -> dict[str, str]:
     """Words for sizes and numbers that are known only when the program runs, after the ops that find them."""
-    ops: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     words: dict[str, str] = {}
-    for node in (node for graph in graphs for node in graph.nodes if node.op == "call_function"):
-        for symbol in sorted(map(str, defined_symbols(node))):
-            if symbol in words:
-                continue
+
+    def call(symbol: str, word: str) -> None:
+        if symbol not in words:
+            numbers[word] = numbers.get(word, 0) + 1
+            words[symbol] = word if numbers[word] == 1 else f"{word} {numbers[word]}"
+
+    nodes = [node for graph in graphs for node in graph.nodes]
+    for node in nodes:
+        if node.op == "call_function":
             target: Any = node.target
             name = str(target).split(".")[-2 if isinstance(target, OpOverload) else -1].strip("_")
-            word = _WORDS.get(name) or f"count of {name.rstrip('0123456789')}"
-            ops[word] = ops.get(word, 0) + 1
-            words[symbol] = word if ops[word] == 1 else f"{word} {ops[word]}"
+            for symbol in sorted(map(str, defined_symbols(node))):
+                call(symbol, _WORDS.get(name) or f"count of {name.rstrip('0123456789')}")
+    for node in nodes:
+        value = node.meta.get("val")
+        if node.op == "placeholder" and isinstance(value, torch.SymInt):
+            for symbol in sorted(map(str, free_unbacked_symbols(value))):
+                call(symbol, _CARRIED)
     return words
 
 
