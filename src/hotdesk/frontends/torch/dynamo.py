@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
-from itertools import pairwise
 from typing import Any, cast
 
 import torch
@@ -22,7 +21,6 @@ from torch.export._trace import _ignore_backend_decomps
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import _disable_current_modes
 
-from hotdesk._bindings import ir
 from hotdesk.errors import DeviceError
 from hotdesk.frontends import lowering_process
 from hotdesk.frontends.captured import Captured, Weight
@@ -31,16 +29,10 @@ from hotdesk.frontends.torch.calling import ResultHeld, ResultNumber, ResultSlot
 from hotdesk.frontends.torch.decompositions.table import asked_before_autograd, decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.export import lowered_graph
-from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.random import take_random_state
 from hotdesk.frontends.torch.refusals import refuse_data_dependence, refuse_nodes
 from hotdesk.frontends.torch.signature import keep_tensors_only, limits_of, order_in_memory, read_transposed, results_of
-from hotdesk.frontends.torch.size_values import location_of
 from hotdesk.frontends.torch.specs import spec_of
-from hotdesk.ir.building import create
-from hotdesk.ir.functions import keep_results, returns_of
-from hotdesk.ir.locations import CHECKED_OP
-from hotdesk.ir.walking import defining_op, main_function
 from hotdesk.runtime.interface import Calling, TensorSpec
 from hotdesk.sizes.expressions import is_sum_of_products
 
@@ -185,11 +177,10 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = ()) -
             _depth_first(graph)
         is_kept = {node.name: _is_tensor(node) for node in graph.nodes if node.op == "placeholder"}
         keep_tensors_only(graph, is_kept, contents)
-        asserted = _assertions_returned(graph)
         refuse_nodes(graph)
         full = [next(computed_entries) if entry is None else entry for entry in template]
         return Captured(
-            module=_with_checks(lowered_graph(graph), asserted),
+            module=lowered_graph(graph),
             arguments=(*held, *map(names.spec, inputs)),
             results=tuple(map(names.spec, results)),
             constraints={names.of(symbol): limits for symbol, limits in _ranges(placeholders, inputs).items()},
@@ -291,58 +282,6 @@ def _contents_returned(
         results.append(value if order is None else _permuted(graph, value, order))
     output.args = (tuple(results),)
     return range(first, len(results))
-
-
-@dataclass(frozen=True, slots=True)
-class _Assertion:
-    """Of which op, what it says, and the user's line."""
-
-    op: str
-    message: str
-    line: str
-
-
-def _assertions_returned(graph: torch.fx.Graph) -> list[_Assertion]:
-    """Makes of each assertion on a tensor a last result, which `_with_checks` takes off again."""
-    aten: Any = torch.ops.aten
-    output = next(node for node in graph.nodes if node.op == "output")
-    found: list[_Assertion] = []
-    for node in graph.find_nodes(op="call_function", target=aten._assert_async.msg):
-        condition, message = node.args
-        op = node.meta.get("original_aten", node.target)
-        found.append(_Assertion(f"aten.{op.overloadpacket.__name__}", message, node_line(node)))
-        with graph.inserting_before(node):
-            truth = graph.call_function(aten.ne.Scalar, (condition, 0))
-            truth.meta["val"] = condition.meta["val"] != 0
-            one = graph.call_function(aten.reshape.default, (truth, []))
-            one.meta["val"] = truth.meta["val"].reshape([])
-        output.args = ((*output.args[0], one),)
-        graph.erase_node(node)
-    return found
-
-
-def _with_checks(module: ir.Module, asserted: Sequence[_Assertion]) -> ir.Module:
-    """Takes the last results off `@main`, truths, and checks each as soon as it is known."""
-    if not asserted:
-        return module
-    with module.context:
-        function = main_function(module)
-        (end,) = returns_of(function)
-        first = len(end.operands) - len(asserted)
-        ops = [op.operation for op in function.regions[0].blocks[0].operations]
-        behind = dict(pairwise(ops))
-        for each, value in zip(asserted, list(end.operands)[first:], strict=True):
-            op = defining_op(value)
-            place = end if op is None else behind[op]
-            truth = create("tensor.extract", [value], [ir.IntegerType.get_signless(1)], before=place).results[0]
-            told = {
-                "msg": ir.StringAttr.get(f'a condition that holds ("{each.message}")'),
-                CHECKED_OP: ir.StringAttr.get(each.op),
-            }
-            made = create("cf.assert", [truth], [], told, before=place)
-            cast(Any, made).location = location_of(each.line, place)
-        keep_results(function, range(first))
-    return module
 
 
 def _depth_first(graph: torch.fx.Graph) -> None:

@@ -75,6 +75,7 @@ from hotdesk.frontends.torch.size_checks import forget_places, take_size_checks
 from hotdesk.frontends.torch.size_numbers import SizeNumber, is_size_number, sizes_with_signs
 from hotdesk.frontends.torch.size_values import Check
 from hotdesk.frontends.torch.splats import fold_splats
+from hotdesk.frontends.torch.tensor_assertions import assertions_returned, with_checks
 from hotdesk.frontends.torch.unwritten_code import code_put_off
 from hotdesk.frontends.torch.views import spell_out_views
 from hotdesk.ir.context import make_context
@@ -293,6 +294,7 @@ class _GraphLowering:
         Args:
             arguments: the sizes of each argument, a tuple, or the expression of one that is a number.
         """
+        asserted = assertions_returned(graph)
         with refusals():  # what is known of a value is computed, by an op that may not take it
             _settle(graph)
         settle_selections(graph)
@@ -331,7 +333,7 @@ class _GraphLowering:
             sizes_with_signs(module)
             joined(module, cuts, arguments, checks, checks_first=self._changes, spell=self._told)
             self.calls += calls
-            return module
+            return with_checks(module, asserted)
 
     def _told(self, size: Any) -> str:
         return spelled(self._names.size(size))

@@ -165,6 +165,20 @@ def test_assertions_of_graphs_of_dynamo(name: str, gradients: bool) -> None:
             compiled(x, torch.tensor([number]))
 
 
+@pytest.mark.parametrize("name", [name for name in ASSERTING if name != "a row"])
+@pytest.mark.parametrize("within", [_in_branch, _in_loop])
+def test_assertions_in_branches_and_loops_of_dynamo(name: str, within: Callable[..., Any]) -> None:
+    function, good, bad = ASSERTING[name]
+    model, x, taken = within(function), torch.rand(4, 5), torch.tensor(True)
+    torch._dynamo.reset()
+    compiled = torch.compile(model, backend="hotdesk", options={"fallback": False})
+    torch.testing.assert_close(compiled(x, torch.tensor([good]), taken), model(x, torch.tensor([good]), taken))
+    for number in bad:
+        with pytest.raises(ExecutionError, match="expected a condition that holds"):
+            compiled(x, torch.tensor([number]), taken)
+        compiled(x, torch.tensor([number]), ~taken)
+
+
 def test_a_row_by_a_number_that_a_loop_carries() -> None:
     def total(x: torch.Tensor, count: torch.Tensor) -> Any:
         def body(k: int, total: torch.Tensor) -> Any:
