@@ -319,7 +319,7 @@ def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log)
     log.timings = {**log.timings, **captured.timings}
     del log.timings["capture"]
     made, machine = finish(captured, log, options)
-    if key is not None and "parallel" not in log.timings:  # such loops are cut for this process's threads
+    if key is not None:
         with log.stage("keep"):
             keep(key, made, exported)
     return _program(made, machine, log)

@@ -1,4 +1,4 @@
-"""Which parallel loops get memory for each worker, so that threads can share them: one that only allocations keep from it.
+"""Which parallel loops get memory for each worker: those that threads would share, but for what iterations allocate.
 
 An allocation in a parallel loop has one place in the plan, so its iterations run one after the other. With a place for each of
 several workers in front of the loop, its *frame*, they run at the same time. A loop gets frames iff

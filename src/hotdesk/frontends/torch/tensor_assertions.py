@@ -1,4 +1,4 @@
-"""Assertions on tensors, of graphs that have no numbers from data: each becomes a result, and that a check of each call.
+"""Assertions on tensors, as graphs that Dynamo traced have them: each becomes a result, and then a check that every call makes.
 
 _assert_async(c, "no row")     ->     return …, c     ->     %t = tensor.extract %c[]; cf.assert %t; return …
 """

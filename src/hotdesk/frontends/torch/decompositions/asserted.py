@@ -2,7 +2,7 @@
 
 `torch.export` keeps what is demanded of a number, by `torch._check`, and refuses a branch on a value. Ops are taken apart into an
 assertion on a number that assert something of values: what PyTorch's kernels alone ask, or what they are there for. Graphs that
-Dynamo traced have no numbers from data: there it is an assertion on a tensor, which `frontends.torch.dynamo` makes a check of.
+Dynamo traced have no numbers from data: there it is an assertion on a tensor, of which `tensor_assertions` makes a check.
 """
 
 from __future__ import annotations
