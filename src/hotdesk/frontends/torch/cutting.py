@@ -22,6 +22,7 @@ import operator
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol, TypeAlias, cast
 
 import torch
@@ -32,8 +33,9 @@ from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.carried import carrier
 from hotdesk.frontends.torch.lines import node_line
-from hotdesk.frontends.torch.size_values import Check, SizeValues
+from hotdesk.frontends.torch.size_values import Check, SizeValues, made_check
 from hotdesk.frontends.torch.specs import plain
+from hotdesk.frontends.torch.tensor_assertions import TensorAssertion
 from hotdesk.ir.building import create
 from hotdesk.ir.context import entered
 from hotdesk.ir.signature import FunctionSignature, set_signature, signature
@@ -279,6 +281,7 @@ def joined(
     cuts: Sequence[CutOp],
     arguments: Sequence[Any],
     checks: Sequence[Check] = (),
+    asserted: Sequence[TensorAssertion] = (),
     *,
     checks_first: bool = False,
     spell: Callable[[Any], str] = spelled,
@@ -288,10 +291,11 @@ def joined(
     Args:
         arguments: of `@main` but for the stand-ins of results: the sizes of a tensor, a tuple, or the expression of a number.
         checks: what is demanded of sizes and numbers that ops which were cut out find.
+        asserted: what the last results are, truths: each is checked as soon as it is known.
         checks_first: whether all checks, with what they read, go in front of the other ops, not those of arguments alone.
         spell: how sizes are told in refusals.
     """
-    if not cuts and not checks:
+    if not (cuts or checks or asserted):
         return
     with entered(module.operation):
         function = main_function(module)
@@ -317,14 +321,29 @@ def joined(
                 stand_in.replace_all_uses_with(found[place])
                 made[stand_in] = found[place]
         sizes.check_the_rest()
-        kept = list(last.operands)[:results]
+        own_results = results - len(asserted)
+        kept, truths = list(last.operands)[:own_results], list(last.operands)[own_results:results]
+        asserts = _checks(asserted, truths, last)
         new = create("func.return", kept, [], before=last)
         last.erase()
         for position in reversed(range(own, len(block.arguments))):
             block.erase_argument(position)
         known = signature(function)
-        set_signature(function, FunctionSignature(known.arguments[:own], known.results[:results]))
-        _put_in_order(block, sizes.asserts if checks_first else sizes.asserts_of_arguments, new, sizes.checked)
+        set_signature(function, FunctionSignature(known.arguments[:own], known.results[:own_results]))
+        first = [*sizes.asserts, *asserts] if checks_first else sizes.asserts_of_arguments
+        _put_in_order(block, first, new, sizes.checked)
+
+
+def _checks(asserted: Sequence[TensorAssertion], truths: Sequence[ir.Value], last: ir.Operation) -> list[ir.Operation]:
+    """Checks truths, each behind what makes it; `last` ends the block."""
+    bit, made = ir.IntegerType.get_signless(1), list[ir.Operation]()
+    behind = dict(pairwise(op.operation for op in last.block.operations))
+    for each, value in zip(asserted, truths, strict=True):
+        maker = defining_op(value)
+        place = last if maker is None else behind[maker]
+        truth = create("tensor.extract", [value], [bit], before=place).results[0]
+        made.append(made_check(truth, each.told, each.op, each.line, place))
+    return made
 
 
 def _put_in_order(

@@ -311,7 +311,7 @@ def _bodies(program: ExportedProgram, calls: _Calls, table: Table) -> dict[Hasha
     returned = tuple(each for row in results for each in row if each is not None)
     graph.output(returned)
     taken = _program(graph, program).run_decompositions(cast(Any, dict(table)))
-    if taken.graph.find_nodes(op="call_function", target=_aten._assert_scalar.default):
+    if taken.graph.find_nodes(op="call_function", target=_aten._assert_async.msg):
         return None
     if any(spec.kind not in _TENSORS_OUT for spec in taken.graph_signature.output_specs):
         return None

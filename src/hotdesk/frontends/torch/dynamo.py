@@ -180,7 +180,7 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = ()) -
         refuse_nodes(graph)
         full = [next(computed_entries) if entry is None else entry for entry in template]
         return Captured(
-            module=lowered_graph(graph),
+            module=lowered_graph(graph, changes=bool(changes)),
             arguments=(*held, *map(names.spec, inputs)),
             results=tuple(map(names.spec, results)),
             constraints={names.of(symbol): limits for symbol, limits in _ranges(placeholders, inputs).items()},

@@ -75,7 +75,7 @@ from hotdesk.frontends.torch.size_checks import forget_places, take_size_checks
 from hotdesk.frontends.torch.size_numbers import SizeNumber, is_size_number, sizes_with_signs
 from hotdesk.frontends.torch.size_values import Check
 from hotdesk.frontends.torch.splats import fold_splats
-from hotdesk.frontends.torch.tensor_assertions import assertions_returned, with_checks
+from hotdesk.frontends.torch.tensor_assertions import assertions_returned
 from hotdesk.frontends.torch.unwritten_code import code_put_off
 from hotdesk.frontends.torch.views import spell_out_views
 from hotdesk.ir.context import make_context
@@ -255,13 +255,16 @@ def _imported(graph: torch.fx.Graph) -> ir.Module:
         raise unreadable(error) from error
 
 
-def lowered_graph(graph: torch.fx.Graph) -> ir.Module:
+def lowered_graph(graph: torch.fx.Graph, *, changes: bool = False) -> ir.Module:
     """A graph of aten ops that has tensors alone at its ends, as linalg on tensors. The graph is changed on the way.
+
+    `changes` says whether arguments change: then no call that fails a check should, as far as the check can go first.
 
     Raises UnsupportedOpError for an op without a lowering.
     """
     arguments = [shape_expressions(node.meta["val"]) for node in graph.find_nodes(op="placeholder")]
-    return _GraphLowering(foreign=False, names=SizeNames({}, ()), messages=CheckMessages({}, {})).run(graph, arguments)
+    lowering = _GraphLowering(foreign=False, names=SizeNames({}, ()), messages=CheckMessages({}, {}), changes=changes)
+    return lowering.run(graph, arguments)
 
 
 def _settle(graph: torch.fx.Graph) -> None:
@@ -331,9 +334,9 @@ class _GraphLowering:
                 called |= more
                 continue
             sizes_with_signs(module)
-            joined(module, cuts, arguments, checks, checks_first=self._changes, spell=self._told)
+            joined(module, cuts, arguments, checks, asserted, checks_first=self._changes, spell=self._told)
             self.calls += calls
-            return with_checks(module, asserted)
+            return module
 
     def _told(self, size: Any) -> str:
         return spelled(self._names.size(size))

@@ -41,6 +41,14 @@ def location_of(line: str, before: ir.Operation) -> ir.Location:
     return ir.Location.file(file, int(number), 0) if file else before.location
 
 
+def made_check(truth: ir.Value, told: str, op: str, line: str, before: ir.Operation) -> ir.Operation:
+    """Makes a check of a truth, for an op at a line; `told` is what users are told that it expects."""
+    attributes: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(told), CHECKED_OP: ir.StringAttr.get(op)}
+    made = create("cf.assert", [truth], [], attributes, before=before)
+    cast(Any, made).location = location_of(line, before)
+    return made
+
+
 class SizeValues:
     """Index values for expressions over the sizes of arguments, made in front of an op.
 
@@ -162,12 +170,7 @@ class SizeValues:
 
     def _assert(self, check: Check) -> ir.Operation:
         holds = relation_value(check.relation, self.of, self._before)
-        message: dict[str, ir.Attribute] = {
-            "msg": ir.StringAttr.get(check.told),
-            CHECKED_OP: ir.StringAttr.get("torch._check"),
-        }
-        made = create("cf.assert", [holds], [], message, before=self._before)
-        cast(Any, made).location = location_of(check.line, self._before)
+        made = made_check(holds, check.told, "torch._check", check.line, self._before)
         self.asserts.append(made)
         return made
 

@@ -1,8 +1,7 @@
 """Functions and ops of PyTorch that assert, or branch on, values of tensors: each call of the program checks what they assert.
 
-`torch.export` keeps what is demanded of a number, by `torch._check`, and refuses a branch on a value. Ops are taken apart into an
-assertion on a number that assert something of values: what PyTorch's kernels alone ask, or what they are there for. Graphs that
-Dynamo traced have no numbers from data: there it is an assertion on a tensor, of which `tensor_assertions` makes a check.
+What PyTorch's kernels alone ask of values, or what a function branches on, becomes an assertion on a tensor, as users write by
+`torch._assert_async`. Assertions stay in graphs, of `torch.export` and of Dynamo; `tensor_assertions` makes checks of them.
 """
 
 from __future__ import annotations
@@ -35,20 +34,7 @@ def assertions_kept() -> Generator[None]:
 
 def demand(holds: Tensor, message: str) -> None:
     """Has each call check that all of `holds` is true; it fails with the message otherwise."""
-    _torch._check((~holds).sum().item() == 0, lambda: message)
-
-
-def demand_traced(holds: Tensor, message: str) -> None:
-    """The same where ops are taken apart: of branches and loops PyTorch drops then what is demanded by `torch._check`."""
-    aten._assert_scalar.default((~holds).sum().item() < 1, message)  # not `== 0`: PyTorch would write 0 for the number
-
-
-def demand_of_tensor(holds: Tensor, message: str) -> None:
-    """The same in graphs of Dynamo."""
     aten._assert_async.msg(holds.all(), message)
-
-
-_Demand = Callable[[Tensor, str], None]
 
 
 def _gaussian_nll_loss(
@@ -69,7 +55,7 @@ def _gaussian_nll_loss(
     return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
 
 
-def _one_hot(demand: _Demand, classes: Tensor, num_classes: Any = -1) -> Tensor:
+def _one_hot(classes: Tensor, num_classes: Any = -1) -> Tensor:
     """Of classes that there are, of which PyTorch's kernels alone ask."""
     if classes.dtype != torch.int64 or (isinstance(num_classes, int) and num_classes <= 0):
         return NotImplemented
@@ -77,37 +63,19 @@ def _one_hot(demand: _Demand, classes: Tensor, num_classes: Any = -1) -> Tensor:
     return (classes.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
 
 
-_UNSAID = "an assertion does not hold"
-
-
-def _assert_async(condition: Tensor, assert_msg: str = _UNSAID) -> None:
-    demand_traced(condition if condition.dtype == torch.bool else condition != 0, assert_msg)
-
-
-def _repeat_interleave(demand: _Demand, repeats: Tensor, *, output_size: Any = None) -> Tensor:
+def _repeat_interleave(repeats: Tensor, *, output_size: Any = None) -> Tensor:
     """Of as many places as it is said there are: PyTorch's kernel alone adds them up."""
     if output_size is not None:
         demand((repeats >= 0).all() & (repeats.sum() == output_size), "`output_size` is not the sum of the repeats")
     return NotImplemented
 
 
-def _asserting(demand: _Demand) -> dict[Any, Callable[..., Any]]:
-    ops = {aten.one_hot.default: _one_hot, aten.repeat_interleave.Tensor: _repeat_interleave}
-    return {op: partial(function, demand) for op, function in ops.items()}
-
-
 ASSERTED: dict[Any, Callable[..., Any]] = {
-    **_asserting(demand_traced),
-    aten._assert_async.default: _assert_async,
-    aten._assert_async.msg: _assert_async,
+    aten.one_hot.default: _one_hot,
+    aten.repeat_interleave.Tensor: _repeat_interleave,
+    aten._assert_async.default: partial(aten._assert_async.msg, assert_msg="an assertion does not hold"),
 }
 """Of ops, as they are taken apart."""
-
-ASSERTED_OF_DYNAMO: dict[Any, Callable[..., Any]] = {
-    **_asserting(demand_of_tensor),
-    aten._assert_async.default: partial(aten._assert_async.msg, assert_msg=_UNSAID),
-}
-"""The same in graphs of Dynamo, where assertions on tensors stay."""
 
 ASSERTING_FUNCTIONS: dict[Any, Callable[..., Any]] = {torch.nn.functional.gaussian_nll_loss: _gaussian_nll_loss}
 """Of functions, while a model is exported."""

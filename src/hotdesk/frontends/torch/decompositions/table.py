@@ -32,7 +32,7 @@ import torch
 from torch._decomp import get_decompositions  # pyright: ignore[reportUnknownVariableType]
 
 from hotdesk._bindings import torch_mlir_decompositions
-from hotdesk.frontends.torch.decompositions.asserted import ASSERTED, ASSERTED_OF_DYNAMO
+from hotdesk.frontends.torch.decompositions.asserted import ASSERTED
 from hotdesk.frontends.torch.decompositions.bessel import BESSEL
 from hotdesk.frontends.torch.decompositions.bits import BITS
 from hotdesk.frontends.torch.decompositions.composed import COMPOSED
@@ -72,7 +72,7 @@ _PYTORCHS = (
 def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., Any]]:
     """For each op, the first decomposition that applies to a call.
 
-    `exported` says whether `torch.export` has made the program, so that it may have loops, and checks of numbers from data.
+    `exported` says whether `torch.export` has made the program, so that it may have loops.
     """
     pytorch = cast(Any, get_decompositions)(_PYTORCHS)
     ours = (
@@ -97,7 +97,8 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
         LISTS,
     )
     tables = (
-        *((ASSERTED, RECURRENT) if exported else (ASSERTED_OF_DYNAMO,)),
+        ASSERTED,
+        *((RECURRENT,) if exported else ()),
         *ours,
         pytorch,
         torch_mlir_decompositions(),
