@@ -70,8 +70,8 @@ class Options:
             smaller and the program does at most one part in twenty more; programs of open sizes stay as they are.
             `compile_step` does so unless it is told otherwise. See docs/training.md.
         private_memory: bytes that the peak of the arena may grow by so that threads can share parallel loops whose iterations
-            allocate, as a number or as in `"1 MiB"`; 0 for none, None for any number. Within a budget such loops run one
-            iteration after the other. See docs/control-flow.md.
+            allocate or reduce, as a number or as in `"1 MiB"`; 0 for none, None for any number. Within a budget such loops run
+            one iteration after the other. See docs/control-flow.md.
         keep_ir: keep the IR after each stage, for `Program.ir(stage)`; costs time and memory.
     """
 
@@ -374,8 +374,8 @@ def finish(
         _to_memrefs(captured, log, options)
         prepared = prepared_types(module)
     if has_parallel_loops(module):
-        threads = get_num_threads() if options.budget is None else 1
-        privatize(module, log, threads, options.private_bytes)
+        is_limited = options.budget is not None
+        privatize(module, log, 1 if is_limited else get_num_threads(), 0 if is_limited else options.private_bytes)
     lowered = lower(module, log)
     log.decisions.extend(_called(call) for call in captured.foreign if call.is_op)
     with log.stage("llvm"):

@@ -4,7 +4,7 @@
                readers of concatenations in parts · concatenations → insertions · tall sums in blocks
                rematerialize · compute where inserted · sums in rows · choose destinations
     MEMORY     one-shot bufferize · workspaces · deallocate
-    parallel   memory for each worker of parallel loops, where there are any
+    parallel   memory for each worker of parallel loops and for what they reduce, where there are any
     lower      kernels and entry functions → LLVM dialect
 
 `TENSORS` and `MEMORY` are lists of registered passes: `compiler()` prints as a text that `hotdesk-opt` runs to the same IR. What

@@ -1,4 +1,4 @@
-"""Random programs with parallel loops whose iterations allocate: on memrefs, of integers, in one or two dimensions."""
+"""Random programs with parallel loops whose iterations allocate, and may reduce: on memrefs, of integers, of one or two dims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _INNER = 3
 
 @dataclass(frozen=True, slots=True)
 class ParallelProgram:
-    """A program `main(out, n, m)`: `out` is a `memref<?x?xi64>` of the places that the loop writes, `n` and `m` its trips."""
+    """A program `main(out, n, m)`: `out` is a `memref<?x?xi64>` of the places that the loop writes, `n` and `m` its trips.
+
+    What the loop reduces to, if it does, is added to each place of the first column behind it.
+    """
 
     text: str
     trips: tuple[int, int]
@@ -43,7 +46,7 @@ class _Writer:
 def parallel_program(chosen: random.Random) -> ParallelProgram:
     """A loop that allocates, in a loop of two rounds or not, with bounds that are numbers or arguments."""
     w = _Writer(chosen)
-    trips = (chosen.choice((0, 1, 2, 3, 5, 7, 17)), chosen.choice((1, 1, 1, 2, 3)))
+    trips = (chosen.choice((0, 1, 2, 3, 5, 7, 17, 70, 130)), chosen.choice((1, 1, 1, 2, 3)))
     ranked = trips[1] > 1 or chosen.random() < 0.3
     step, start = chosen.choice((1, 1, 3)), chosen.choice((0, 0, 2))
     is_open = chosen.random() < 0.4
@@ -65,13 +68,18 @@ def parallel_program(chosen: random.Random) -> ParallelProgram:
             if ranked
             else "(%i) = (%first) to ({0}) step (%step)"
         )
-        w.lines.append(f"scf.parallel {bounds.format(end, second)} {{")
+        reduces = chosen.random() < 0.5
+        if reduces:
+            w.lines += ["%seventy = arith.constant 70 : i64", "%trip = arith.constant -3 : i64"]
+        results = "%all:2 = ", " init(%seventy, %trip) -> (i64, i64)"
+        before, init = results if reduces else ("", "")
+        w.lines.append(f"{before}scf.parallel {bounds.format(end, second)}{init} {{")
         last = "scf.reduce\n}"
     else:
         numbers = (str(start + step * trips[0]), str(trips[1])) if not is_open else (end, second)
         bounds = "(%i, %j) = ({2}, 0) to ({0}, {1}) step ({3}, 1)" if ranked else "(%i) = ({2}) to ({0}) step ({3})"
         w.lines.append(f"scf.forall {bounds.format(*numbers, start, step)} {{")
-        last = "}"
+        last, reduces = "}", False
     if not ranked:
         w.lines.append("%j = arith.constant 0 : index")
     off = w.line("arith.subi %i, %first : index")
@@ -85,13 +93,35 @@ def parallel_program(chosen: random.Random) -> ParallelProgram:
     total = w.sums[0]
     for each in w.sums[1:]:
         total = w.line(f"arith.addi {total}, {each} : i64")
-    w.lines += [f"memref.store {total}, %out[{row}, %j] : memref<?x?xi64>", last]
+    w.lines.append(f"memref.store {total}, %out[{row}, %j] : memref<?x?xi64>")
+    if reduces:
+        _reduced(w, total)
+    else:
+        w.lines.append(last)
     if rounds:
         w.lines.append("}")
     constants = "\n".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 3, 5))
     body = "\n".join(w.lines)
     text = f"func.func @main(%out: memref<?x?xi64>, %n: index, %m: index) {{\n{constants}\n{body}\nreturn\n}}"
     return ParallelProgram(text, trips if ranked else (trips[0], 1))
+
+
+def _reduced(w: _Writer, value: str) -> None:
+    """The end of a loop that reduces a value in two ways, and what it comes to added to what the loop wrote."""
+    ops = [
+        w.random.choice(("addi", "muli", "xori", "ori", "andi", "maxsi", "minsi", "maxui", "minui")) for _ in range(2)
+    ]
+    if w.random.random() < 0.2:
+        ops[1] = "subi"  # of which the order counts
+    w.lines.append(f"scf.reduce({value}, {value} : i64, i64) {{")
+    for number, op in enumerate(ops):
+        w.lines += ["^bb0(%left: i64, %right: i64):", f"%both = arith.{op} %left, %right : i64"]
+        w.lines += ["scf.reduce.return %both : i64", "}, {" if number == 0 else "}"]
+    w.lines += ["}", "scf.for %at = %c0 to %n step %c1 {"]
+    old = w.line("memref.load %out[%at, %c0] : memref<?x?xi64>")
+    more = w.line(f"arith.addi {old}, %all#0 : i64")
+    most = w.line(f"arith.xori {more}, %all#1 : i64")
+    w.lines += [f"memref.store {most}, %out[%at, %c0] : memref<?x?xi64>", "}"]
 
 
 def _around(w: _Writer) -> None:

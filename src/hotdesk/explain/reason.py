@@ -88,6 +88,10 @@ class Reason(str, Enum):
         "frame-for-each-worker",
         "Each worker of the loop has memory of its own for what iterations allocate, so threads share the loop.",
     )
+    PARTIAL_RESULTS = (
+        "partial-results",
+        "The loop is cut in chunks that reduce to a value each, whatever the number of threads; these are combined in order.",
+    )
 
     LOWER_PEAK = "lower-peak", "In this order, the operations need fewer bytes at the peak."
     LOWEST_PEAK = "lowest-peak", "In no order do the operations need fewer bytes at the peak than in this one."
@@ -228,9 +232,9 @@ class Reason(str, Enum):
     PARALLEL_ITERATIONS = "parallel-iterations", "Iterations that run at the same time each need a buffer of their own."
     FRAMES_RAISE_PEAK = (
         "frames-raise-peak",
-        "Memory for two workers would raise the function's peak by more bytes than are allowed.",
+        "Memory for two workers, or for partial results, would raise the function's peak by more bytes than are allowed.",
     )
-    LOOP_REDUCES = "loop-reduces", "The loop reduces values of its iterations, one after the other."
+    LOOP_REDUCES = "loop-reduces", "The order in which the loop reduces values of its iterations counts, or may count."
     LOOP_CALLS = "loop-calls", "An iteration calls a function, or a kernel of PyTorch's, which may take memory."
     UNKNOWN_REGION = "unknown-region", "It is not known when and how often the region of this operation runs."
     FREED_ELSEWHERE = "freed-elsewhere", "The buffer is freed where it may be another one, or not on every path."

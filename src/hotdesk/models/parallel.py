@@ -54,14 +54,14 @@ def _nest(
 ) -> list[ir.Value]:
     """What is carried after loops over the bounds, in front of an op."""
     if not bounds:
-        return _iteration(op, positions, carried, before)
+        return reduced_iteration(op, positions, carried, before)
     made, position, given, end = loop(bounds[0], carried, before)
     for number, value in enumerate(_nest(bounds[1:], [*positions, position], given, op, end)):
         end.operands[number] = value
     return list(made.results)
 
 
-def _iteration(
+def reduced_iteration(
     op: ir.Operation, positions: list[ir.Value], carried: Sequence[ir.Value], before: ir.Operation
 ) -> list[ir.Value]:
     """One iteration in front of an op: the body, and each of its values reduced into what is carried."""

@@ -1,22 +1,47 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-privatize-buffers --print-decisions 2>&1 | FileCheck %s
 
-// What iterations are reduced to is computed one after the other.
+// A difference depends on the order, and what is computed of two values in several steps may.
 // CHECK:       decision: parallel loop: in sequence: loop-reduces, 0 bytes (scf.parallel at {{.*}}, scf.reduce at
-// CHECK-LABEL: func.func @reduces(
-func.func @reduces(%x: memref<1000000xf32>) -> f32 {
+// CHECK-LABEL: func.func @reduces_in_order(
+func.func @reduces_in_order(%x: memref<1000000xf32>) -> (f32, f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = arith.constant 1000000 : index
   %z = arith.constant 0.0 : f32
-  %r = scf.parallel (%i) = (%c0) to (%n) step (%c1) init(%z) -> f32 {
+  %r:2 = scf.parallel (%i) = (%c0) to (%n) step (%c1) init(%z, %z) -> (f32, f32) {
     %v = memref.load %x[%i] : memref<1000000xf32>
-    scf.reduce(%v : f32) {
+    scf.reduce(%v, %v : f32, f32) {
     ^bb0(%a: f32, %b: f32):
       %s = arith.addf %a, %b : f32
       scf.reduce.return %s : f32
+    }, {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.subf %a, %b : f32
+      scf.reduce.return %s : f32
     }
   }
-  return %r : f32
+  return %r#0, %r#1 : f32, f32
+}
+
+// -----
+
+// What partial results are combined to has no neutral value.
+// CHECK:       decision: parallel loop: in sequence: loop-reduces, 0 bytes (scf.parallel at {{.*}}, scf.reduce at
+// CHECK-LABEL: func.func @twice(
+func.func @twice(%x: memref<1000000xi32>) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 1000000 : index
+  %z = arith.constant 0 : i32
+  %r = scf.parallel (%i) = (%c0) to (%n) step (%c1) init(%z) -> i32 {
+    %v = memref.load %x[%i] : memref<1000000xi32>
+    scf.reduce(%v : i32) {
+    ^bb0(%a: i32, %b: i32):
+      %s = arith.addi %b, %b : i32
+      scf.reduce.return %s : i32
+    }
+  }
+  return %r : i32
 }
 
 // -----

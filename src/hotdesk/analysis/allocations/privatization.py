@@ -1,11 +1,12 @@
-"""Which parallel loops get memory for each worker: those that threads would share, but for what iterations allocate.
+"""Which parallel loops get memory for each worker: those that threads would share, but for what iterations allocate or reduce.
 
 An allocation in a parallel loop has one place in the plan, so its iterations run one after the other. With a place for each of
-several workers in front of the loop, its *frame*, they run at the same time. A loop gets frames iff
+several workers in front of the loop, its *frame*, they run at the same time. A loop that reduces is cut in chunks that reduce to
+a *partial result* each, of which there is a row in front of the loop (`analysis.memrefs.reductions`). A loop gets these iff
 
 1. it is a parallel loop that is worth two threads, and reads from outside what can be passed to a function (rules 1, 3 and 4 of
-   `analysis.memrefs.shared_loops`); it reduces nothing, and changes nothing atomically so that the order counts
-   (`loop-reduces`);
+   `analysis.memrefs.shared_loops`); what reduces its values, if anything, is one operation each that is associative and has a
+   neutral element, and nothing changes memory atomically so that the order counts (`loop-reduces`);
 2. nothing in it calls a function or a foreign kernel (`loop-calls`), or takes memory otherwise than by `memref.alloc`
    (`not-ordinary-memory`);
 3. every allocation in it is freed in its own block, so that none outlives the iteration, and nothing else is freed
@@ -15,24 +16,27 @@ several workers in front of the loop, its *frame*, they run at the same time. A 
    of the loop, by an allocation that every iteration makes (`size-not-static`, `size-defined-below`);
 5. the peak of the function grows by no more bytes than allowed (`frames-raise-peak`).
 
-There are as many workers as threads, but no more than iterations of the dimension that is cut, and fewer if only so many fit
-(rule 5). Allocations that are never in use at one time share their part of the frame: the largest first, each joins the first
+There are as many workers as threads, but no more than iterations of the dimension that is cut, or chunks of it, and fewer if
+only so many fit (rule 5). Whether a loop is cut in chunks does not depend on the threads: with one it is if it would be with
+two. Allocations that are never in use at one time share their part of the frame: the largest first, each joins the first
 ones that it does not meet. Parts begin at multiples of 64 bytes, so that workers share no line of the cache.
 
 The peak is the most bytes of allocations in use at one time, by the live ranges that planning takes (`memrefs.buffers`). Where
-not all of their sizes are numbers, growth is what the frames have beyond one iteration of the loop as it was.
+not all of their sizes are numbers, growth is what the frames have beyond one iteration of the loop as it was, and what partial
+results take.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.types import counts_on_alignment, natural_alignment
 from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
+from hotdesk.analysis.memrefs.reductions import Combiner, chunk_count, find_combiners
 from hotdesk.analysis.memrefs.shared_loops import (
     CALLS,
     MEMORY,
@@ -84,18 +88,20 @@ class FramePart:
 
 @dataclass(frozen=True, slots=True)
 class Privatization:
-    """A loop that gets frames.
+    """A loop that gets frames, partial results, or both.
 
     Attributes:
         loop: the parallel loop.
         cut: its dimension that workers share.
+        combiners: what reduces its values; it is cut in chunks if there are any.
         workers: how many there are.
-        parts: what each has, in the order of the first allocation of each.
+        parts: what each has, in the order of the first allocation of each; allocations stay where they are if there are none.
         frees: the deallocations in the loop, all of memory that becomes a part.
     """
 
     loop: ir.Operation
     cut: int
+    combiners: tuple[Combiner, ...]
     workers: int
     parts: tuple[FramePart, ...]
     frees: tuple[ir.Operation, ...]
@@ -106,12 +112,14 @@ def find_privatizations(function: ir.Operation, threads: int, growth: int | None
     """What is decided of the parallel loops of a function that allocate or reduce and are worth two threads, in order.
 
     Args:
-        threads: how many may work; with one, nothing is decided.
+        threads: how many may work; with one, only loops that reduce are told of.
         growth: the bytes that the peak may grow by; None for any number.
     """
     ops = ops_outside_payloads(function)
     loops = [op for op in ops if op.name in SHAREABLE]
-    if threads < 2 or not any(_is_hindered(loop) and is_worth_it(loop) for loop in loops):
+    if threads < 2 and not any(len(loop.results) for loop in loops):
+        return []
+    if not any(_is_hindered(loop) and is_worth_it(loop) for loop in loops):
         return []
     search = _Search(function, ops, threads, growth)
     found: list[Privatization | Decision] = []
@@ -122,7 +130,7 @@ def find_privatizations(function: ir.Operation, threads: int, growth: int | None
         decided = search.decide(loop) if _is_hindered(loop) else None
         if not isinstance(decided, Decision):
             inside.update(nested_ops(loop))
-        if decided is not None:
+        if decided is not None and (threads > 1 or len(loop.results)):
             found.append(decided)
     return found
 
@@ -163,9 +171,10 @@ class _Search:
     def decide(self, loop: ir.Operation) -> Privatization | Decision:
         """What becomes of a loop that is worth two threads."""
         nested = nested_ops(loop)
-        reducing = _last(loop) if len(loop.results) else ordered_change(loop)
-        if reducing is not None:
-            return _refused(loop, Reason.LOOP_REDUCES, reducing)
+        combiners = find_combiners(loop) if len(loop.results) else ()
+        in_order = _last(loop) if combiners is None else ordered_change(loop)
+        if combiners is None or in_order is not None:
+            return _refused(loop, Reason.LOOP_REDUCES, in_order or loop)
         for op in nested:
             if op.name in CALLS:
                 return _refused(loop, Reason.LOOP_CALLS, op)
@@ -178,17 +187,26 @@ class _Search:
             return refused
         cut = cut_dimension(loop)
         trips = bounds_of(loop)[cut].trips
-        most = self._threads if trips is None else min(self._threads, trips)
+        units = chunk_count(trips) if combiners else trips
         parts = self._parts(loop, made)
         if isinstance(parts, Decision):
             return parts
-        for workers in dict.fromkeys(_busy(each, trips) for each in range(most, 1, -1)):
+        threads = max(2, self._threads)
+        most = threads if units is None else min(threads, units)
+        for workers in dict.fromkeys(_busy(each, units) for each in range(most, 1, -1)):
             grown = self._grown(loop, made, parts, workers)
             if self._growth is None or (isinstance(grown, int) and grown <= self._growth):
                 because = tuple(map(source_in_model, (loop, *made)))
-                decision = Decision(_SUBJECT, Outcome.IN_PARALLEL, Reason.FRAME_FOR_EACH_WORKER, because, grown)
-                return Privatization(loop, cut, workers, parts, tuple(frees), decision)
+                reason = Reason.PARTIAL_RESULTS if combiners else Reason.FRAME_FOR_EACH_WORKER
+                decision = Decision(_SUBJECT, Outcome.IN_PARALLEL, reason, because, grown)
+                found = Privatization(loop, cut, combiners, workers, parts, tuple(frees), decision)
+                return self._alone(found) if made and self._threads < 2 else found
         return _refused(loop, Reason.FRAMES_RAISE_PEAK, *made, bytes=self._grown(loop, made, parts, 2))
+
+    def _alone(self, found: Privatization) -> Privatization:
+        """What becomes of a loop that allocates on one thread: it is cut in chunks as on several, and gets no frames."""
+        told = replace(found.decision, outcome=Outcome.IN_SEQUENCE, bytes=_partial_bytes(found.loop))
+        return replace(found, workers=1, parts=(), frees=(), decision=told)
 
     def _not_movable(
         self, loop: ir.Operation, made: Sequence[ir.Operation], frees: Sequence[ir.Operation]
@@ -265,16 +283,25 @@ class _Search:
         self, loop: ir.Operation, made: Sequence[ir.Operation], parts: Sequence[FramePart], workers: int
     ) -> Size:
         """Bytes that the peak grows by with frames for so many workers, or may grow by."""
+        partials = _partial_bytes(loop)
         if any(part.bytes is None for part in parts):
             total: Any = sum((cast(Any, self._bytes(op)) for op in made), 0)
-            return cast(Size, (workers - 1) * total)
-        frames = workers * sum(cast(int, part.bytes) for part in parts)
+            return cast(Size, (workers - 1) * total + partials)
+        frames = workers * sum(cast(int, part.bytes) for part in parts) + partials
         if self._peak is None:
             return max(0, frames - cast(int, _peak(self._buffers[op] for op in made)))
         at = self._numbers[loop]
         planned = [buffer for op, buffer in self._buffers.items() if buffer.kind == "alloc" and op not in made]
         around = sum(cast(int, buffer.bytes) for buffer in planned if buffer.lower <= at < buffer.upper)
         return max(0, around + frames - self._peak)
+
+
+def _partial_bytes(loop: ir.Operation) -> int:
+    """What a loop takes for its partial results, in lines; 0 if it reduces nothing."""
+    if not len(loop.results):
+        return 0
+    count = chunk_count(bounds_of(loop)[cut_dimension(loop)].trips)
+    return sum(-(-count * element_bytes(str(result.type)) // LINE) * LINE for result in loop.results)
 
 
 def _peak(buffers: Iterable[BufferUse]) -> int | None:

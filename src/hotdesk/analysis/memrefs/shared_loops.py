@@ -10,7 +10,7 @@ A loop is shared iff
 5. nothing in it changes memory atomically so that the order counts: it is by one operation on integers, and the old value is
    not used.
 
-`analysis.allocations.privatization` says where rule 2 can be made to hold.
+`analysis.allocations.privatization` says where rule 2 can be made to hold, and which loops that reduce become one that does not.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import DYNAMIC, is_memref, is_strided, shape_of
-from hotdesk.ir.walking import captured_operands, constant_of, int_array, integer_of, nested_ops
+from hotdesk.ir.walking import captured_operands, constant_of, int_array, integer_of, made_by, nested_ops
 from hotdesk.models.generics import is_dear
 
 GRAIN = 1 << 18
@@ -92,8 +92,8 @@ def find_shared_loops(ops: Sequence[ir.Operation]) -> list[SharedLoop]:
             continue
         if not can_be_outlined(op) or not is_worth_it(op):
             continue
-        inner = _only_loops(op)
-        found.append(SharedLoop(op, cut_dimension(op), weight((op, *inner)[-1]), tuple(map(_for_bounds, inner))))
+        innermost, within = _only_loops(op)
+        found.append(SharedLoop(op, cut_dimension(op), weight(innermost), within))
         inside.update(nested)
     return found
 
@@ -161,11 +161,11 @@ def is_worth_it(loop: ir.Operation) -> bool:
 
     One iteration is not. What is known only when it runs is counted then, if it is in bounds `within` (`SharedLoop`).
     """
-    inner, bounds = _only_loops(loop), bounds_of(loop)
+    (innermost, within), bounds = _only_loops(loop), bounds_of(loop)
     if all(each.trips in (0, 1) for each in bounds):
         return False
-    trips = [each.trips for each in (*bounds, *map(_for_bounds, inner))]
-    return None in trips or prod(cast("list[int]", trips)) * weight((loop, *inner)[-1]) >= 2 * GRAIN
+    trips = [each.trips for each in (*bounds, *within)]
+    return None in trips or prod(cast("list[int]", trips)) * weight(innermost) >= 2 * GRAIN
 
 
 def weight(loop: ir.Operation) -> int:
@@ -177,26 +177,43 @@ def _body(loop: ir.Operation) -> list[ir.Operation]:
     return [op.operation for op in loop.regions[0].blocks[0].operations]
 
 
-def _only_loops(loop: ir.Operation) -> list[ir.Operation]:
-    """The `scf.for`s with bounds from outside, one in the other, that are all an iteration does but arithmetic and conditions."""
+def _only_loops(loop: ir.Operation) -> tuple[ir.Operation, tuple[LoopBounds, ...]]:
+    """The `scf.for`s with bounds from outside, one in the other, that are all an iteration does but arithmetic, conditions, and
+    stores of what a loop carries: the innermost loop, and the bounds of each. An upper bound may have one from outside as its
+    limit (`arith.minsi`), and that counts."""
     inside = {value for op in (loop, *nested_ops(loop)) for value in _made_in(op)} - set(loop.results)
-    found: list[ir.Operation] = []
+    innermost, found = loop, list[LoopBounds]()
     op = _only_inside(loop)
     while op is not None:
         if op.name == "scf.for":
-            bounds = [value for value in list(op.operands)[:3] if constant_of(value) is None]
-            if inside.intersection(bounds):
+            lower, upper, step = list(op.operands)[:3]
+            bounds = [lower, _limit(upper, inside), step]
+            if any(constant_of(value) is None and value in inside for value in bounds):
                 break
-            found.append(op)
+            innermost = op
+            found.append(LoopBounds(*map(_number, bounds)))
         op = _only_inside(op)
-    return found
+    return innermost, tuple(found)
+
+
+def _limit(upper: ir.Value, inside: set[ir.Value]) -> ir.Value:
+    """What an upper bound is at most, as far as that comes from outside."""
+    least = made_by(upper, "arith.minsi")
+    given = (
+        []
+        if least is None
+        else [value for value in least.operands if value not in inside or constant_of(value) is not None]
+    )
+    return given[0] if upper in inside and given else upper
 
 
 def _only_inside(op: ir.Operation) -> ir.Operation | None:
-    """The `scf.for`, or `scf.if` of one way, that is all that the region of an op does but arithmetic."""
+    """The `scf.for`, or `scf.if` of one way, that is all that the region of an op does but arithmetic and storing its results."""
     *body, _ = _body(op)
     others = [each for each in body if not each.name.startswith("arith.")]
-    if len(others) != 1 or others[0].name not in ("scf.for", "scf.if"):
+    if not others or others[0].name not in ("scf.for", "scf.if"):
+        return None
+    if any(each.name != "memref.store" or each.operands[0] not in others[0].results for each in others[1:]):
         return None
     return None if any(len(region.blocks) for region in list(others[0].regions)[1:]) else others[0]
 

@@ -9,10 +9,23 @@
                                                          … } }
                                                      memref.dealloc %f
 
+A loop that reduces is first cut in chunks with a partial result each, which are combined in order behind it:
+
+    %r = scf.parallel (%i) = (0) to (4096)           %p = memref.alloc() : memref<64xf32>
+        step (1) init(%z) -> f32 {                   scf.parallel (%c) = (0) to (64) step (1) {
+      …                                       ->       %q = scf.for %k = 0 to 64 iter_args(%a = -0.0) { … %c * 64 + %k … }
+      scf.reduce(%v : f32) {                           memref.store %q, %p[%c] : memref<64xf32>
+        …  arith.addf … } }                          }
+                                                     %r = scf.for %c = 0 to 64 iter_args(%a = %z) { … arith.addf … }
+                                                     memref.dealloc %p
+
 Legal iff rules 1 to 5 of `analysis.allocations.privatization` hold, which has the numbers of workers and bytes, too. Each worker
 does a contiguous share of the iterations of one dimension, and all of the others. Where the shares are uneven, the last ones end
-early. Parallel loops in such a loop become loops one after the other, as far as they allocate. Results stay what they were, bit
-by bit. Functions that call themselves stay as they are: none of their loops are shared.
+early. Parallel loops in such a loop become loops one after the other, as far as they allocate. Functions that call themselves
+stay as they are: none of their loops are shared.
+
+Results stay what they were, bit by bit, but for sums and products of floats that a loop reduces to: they are rounded in the order
+of chunks. These depend on the number of iterations alone, so the results are the same for any `threads`, and from run to run.
 
 Run it behind deallocation and in front of planning: what frees memory is read, and the frames are freed behind the loop. A loop
 that no such memory can be had for is reported with the reason, and stays as it is.
@@ -20,7 +33,6 @@ that no such memory can be had for is reported with the reason, and stays as it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar, cast
@@ -35,14 +47,15 @@ from hotdesk.analysis.allocations.privatization import (
 from hotdesk.analysis.memrefs.shared_loops import SHAREABLE, LoopBounds, bounds_of
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.building import compared, create, ended, index_constant
-from hotdesk.ir.building import loop as begun_loop
+from hotdesk.ir.building import compared, create, ended
 from hotdesk.ir.types import DYNAMIC, element_bytes, element_of, shape_of
 from hotdesk.ir.walking import all_functions, modules, nested_ops, runs_every_call
 from hotdesk.models.new_memory import ALLOC, DEALLOC, dynamic_sizes
 from hotdesk.models.parallel import reduced_in_loops
 from hotdesk.models.payloads import inlined
 from hotdesk.passes.base import Pass
+from hotdesk.passes.buffers.index_loops import as_value, index_of, nest, parallel, place_of, trips_of
+from hotdesk.passes.buffers.reduction_chunks import cut_in_chunks
 from hotdesk.passes.buffers.share import byte_view, new_bytes
 from hotdesk.program.calls import bottom_up
 
@@ -55,13 +68,14 @@ class PrivatizeBuffers(Pass):
     """Gives workers of parallel loops memory of their own (rules in `analysis.allocations.privatization`).
 
     Options:
-        threads: how many workers a loop may have; 1 leaves all as it is.
+        threads: how many workers a loop may have; with 1 no loop gets memory for what it allocates.
         max_growth_in_bytes: what the peak of a function may grow by; -1 for any number of bytes.
     """
 
     name: ClassVar[str] = "hotdesk-privatize-buffers"
     reasons: ClassVar[tuple[Reason, ...]] = (
         Reason.FRAME_FOR_EACH_WORKER,
+        Reason.PARTIAL_RESULTS,
         Reason.FRAMES_RAISE_PEAK,
         Reason.LOOP_REDUCES,
         Reason.LOOP_CALLS,
@@ -99,14 +113,18 @@ class PrivatizeBuffers(Pass):
 
 
 def _privatize(found: Privatization) -> None:
-    loop = found.loop
+    loop, cut = found.loop, found.cut
+    if found.combiners:
+        loop, cut = cut_in_chunks(loop, cut, found.combiners), 0
+    if not found.parts:
+        return
     for op in found.frees:
         op.erase()
     for inner in [op for op in nested_ops(loop) if op.name in SHAREABLE]:
         if any(op.name == ALLOC for op in nested_ops(inner)):
             _one_after_another(inner)
     with loop.location:
-        _Workers(found).run()
+        _Workers(found, loop, cut).run()
     loop.erase()
 
 
@@ -117,51 +135,41 @@ def _one_after_another(loop: ir.Operation) -> None:
             old.replace_all_uses_with(new)
     else:
         with loop.location:
-            places, end = _nest([_values(each) for each in bounds_of(loop)], loop)
+            places, _, _, end = nest(bounds_of(loop), [], loop)
             inlined(loop.regions[0].blocks[0], places, end)
     loop.erase()
 
 
 class _Workers:
-    """A loop over workers in front of the loop that gets frames."""
+    """A loop over workers in front of the loop that gets frames, which is cut in one dimension."""
 
-    def __init__(self, found: Privatization) -> None:
-        self._found, self._loop = found, found.loop
-        self._bounds = bounds_of(found.loop)
-        self._count = self._trips(self._bounds[found.cut])
+    def __init__(self, found: Privatization, loop: ir.Operation, cut: int) -> None:
+        self._found, self._loop, self._cut = found, loop, cut
+        self._bounds = bounds_of(loop)
+        self._count = trips_of(self._bounds[cut], loop)
 
     def run(self) -> None:
         loop, count, workers = self._loop, self._count, self._found.workers
         frames = [self._frame(part) for part in self._found.parts]
         share = -(-count // workers) if isinstance(count, int) else self._made("ceildivsi", count, workers)
-        worker, end = self._parallel(workers)
-        first = self._made("muli", worker, share, before=end)
+        _, worker, end = parallel(workers, loop)
+        first = index_of("muli", worker, share, before=end)
         for part, (frame, row) in zip(self._found.parts, frames, strict=True):
-            offset = self._made("muli", worker, row, before=end)
+            offset = index_of("muli", worker, row, before=end)
             for op in part.allocations:
                 op.results[0].replace_all_uses_with(byte_view(frame, op, offset))
                 op.erase()
-        (number,), end = _nest([(0, share, 1)], end)
-        number = self._made("addi", first, number, before=end)
+        (number,), _, _, end = nest([LoopBounds(0, share, 1)], [], end)
+        number = index_of("addi", first, number, before=end)
         if not (isinstance(count, int) and count % workers == 0):
-            end = _if(compared("slt", number, _value(count, end), end), end)
-        places: dict[int, ir.Value] = {}
-        cut = self._bounds[self._found.cut]
-        if cut.step != 1:
-            number = self._made("muli", number, cut.step, before=end)
-        places[self._found.cut] = number if cut.lower == 0 else self._made("addi", number, cut.lower, before=end)
-        others = [dim for dim in range(len(self._bounds)) if dim != self._found.cut]
-        numbers, end = _nest([_values(self._bounds[dim]) for dim in others], end)
+            end = _if(compared("slt", number, as_value(count, end), end), end)
+        places = {self._cut: place_of(number, self._bounds[self._cut], end)}
+        others = [dim for dim in range(len(self._bounds)) if dim != self._cut]
+        numbers, _, _, end = nest([self._bounds[dim] for dim in others], [], end)
         places.update(zip(others, numbers, strict=True))
         inlined(loop.regions[0].blocks[0], [places[dim] for dim in range(len(self._bounds))], end)
         for frame, _ in frames:
             create(DEALLOC, [frame], [], before=loop)
-
-    def _trips(self, bounds: LoopBounds) -> int | ir.Value:
-        if bounds.trips is not None:
-            return bounds.trips
-        length = self._made("subi", bounds.upper, bounds.lower)
-        return self._made("maxsi", self._made("ceildivsi", length, bounds.step), 0)
 
     def _frame(self, part: FramePart) -> tuple[ir.Value, int | ir.Value]:
         """Memory for all workers, and the bytes from one worker's to the next."""
@@ -188,39 +196,12 @@ class _Workers:
             most = self._made("divsi", _NO_MACHINE_HAS, self._made("maxsi", row, 1))
         return self._made("muli", self._made("minsi", size, most), row)
 
-    def _parallel(self, workers: int) -> tuple[ir.Value, ir.Operation]:
-        """A parallel loop over the workers: the number of one, and the end of the body."""
-        limits = [index_constant(number, self._loop) for number in (0, workers, 1)]
-        segments = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, 1, 0])}
-        made = create("scf.parallel", limits, [], segments, regions=1, before=self._loop)
-        block = made.regions[0].blocks.append(ir.IndexType.get(), arg_locs=[made.location])
-        return block.arguments[0], ir.Operation.create("scf.reduce", ip=ir.InsertionPoint(block)).operation
-
-    def _made(self, name: str, *operands: int | ir.Value, before: ir.Operation | None = None) -> ir.Value:
-        """A result of index arithmetic, by default in front of the loop."""
-        before = before or self._loop
-        values = [_value(each, before) for each in operands]
-        return create(f"arith.{name}", values, [ir.IndexType.get()], before=before).results[0]
-
-
-def _nest(dims: Sequence[Sequence[int | ir.Value]], before: ir.Operation) -> tuple[list[ir.Value], ir.Operation]:
-    """Loops, one in the other, in front of an op: the place that they are at, and the end of the innermost body."""
-    places: list[ir.Value] = []
-    for limits in dims:
-        _, place, _, before = begun_loop([_value(each, before) for each in limits], [], before)
-        places.append(place)
-    return places, before
+    def _made(self, name: str, *operands: int | ir.Value) -> ir.Value:
+        """A result of index arithmetic in front of the loop."""
+        return index_of(name, *operands, before=self._loop)
 
 
 def _if(condition: ir.Value, before: ir.Operation) -> ir.Operation:
     """The end of what is done under a condition, in front of an op."""
     made = create("scf.if", [condition], [], regions=2, before=before)
     return ended(made.regions[0], [], before)
-
-
-def _values(bounds: LoopBounds) -> tuple[int | ir.Value, ...]:
-    return bounds.lower, bounds.upper, bounds.step
-
-
-def _value(number: int | ir.Value, before: ir.Operation) -> ir.Value:
-    return number if isinstance(number, ir.Value) else index_constant(number, before)
