@@ -573,6 +573,66 @@ def test_a_mask_of_one_truth(x: torch.Tensor, value: Any) -> None:
             assert found.dtype == wanted.dtype
 
 
+def test_one_of_a_scalar_by_a_mask_of_one_truth() -> None:
+    program = hotdesk.compile(Call(lambda x: x[x > 0]), (torch.tensor(1.0),))
+    for x in map(torch.tensor, (1.0, -1.0)):
+        close(program(x), x[x > 0])
+
+
+CUBE, PICK = random(2, 3, 4), torch.tensor([[True, False, True], [False, True, False]])
+AT_A_NUMBER: dict[str, Callable[[Any], Any]] = {
+    "row": lambda n: n,
+    "column": lambda n: (slice(None), n),
+    "last dim": lambda n: (..., n),
+    "twice": lambda n: (n, slice(None), n),
+    "new dim": lambda n: (None, n, slice(0, 2)),
+    "places": lambda n: ([0, 0, 1], slice(None), n),
+    "mask": lambda n: (PICK, n),
+}
+
+
+@pytest.mark.parametrize("name", AT_A_NUMBER)
+def test_stores_at_a_number(name: str) -> None:
+    """Nobody has to say what holds of the number, as nobody has to where it is read at one."""
+    where = AT_A_NUMBER[name]
+    program = hotdesk.compile(lambda x, n: _stored(x, where(n.item()), 7.0), (CUBE, torch.tensor(1)))
+    for number in (1, -1, 0, -2):
+        close(program(CUBE, torch.tensor(number)), _stored(CUBE, where(number), 7.0))
+    for number in (4, -5):
+        with pytest.raises(ExecutionError, match=r"index of `select` is not within dim"):
+            program(CUBE, torch.tensor(number))
+
+
+def test_views_at_a_number_change_what_they_are_of() -> None:
+    def changed(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        y[:, n.item()] += 1  # type: ignore[index]
+        y.select(2, n.item()).mul_(2)  # type: ignore[arg-type]
+        return torch.cond(x.sum() > 0, lambda y, n: y * 1, lambda y, n: _stored(y, n.item(), 3.0), (y, n))
+
+    program = hotdesk.compile(changed, (CUBE, torch.tensor(1)))
+    for x, number in ((CUBE, 1), (CUBE, -2), (-CUBE, 0)):
+        y = x.clone()
+        y[:, number] += 1
+        y[..., number] *= 2
+        close(program(x, torch.tensor(number)), y if x.sum() > 0 else _stored(y, number, 3.0))
+
+
+def test_a_store_at_a_number_writes_a_row_alone() -> None:
+    class Cache(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("rows", torch.zeros(1000, 64))
+
+        def forward(self, row: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+            self.rows[n.item()] = row  # type: ignore[index]
+            return self.rows.sum()
+
+    program = hotdesk.compile(Cache(), (random(64), torch.tensor(1)))
+    assert program.memory().arena < 1000
+    close(program(random(64), torch.tensor(-1)), random(64).sum())
+
+
 def test_stores_in_a_buffer_are_made_in_its_memory() -> None:
     class Written(nn.Module):
         def __init__(self) -> None:

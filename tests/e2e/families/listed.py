@@ -14,6 +14,7 @@ NONE = torch.zeros(0, 4)
 IMAGES = torch.zeros(0, 4, 4, 4)
 TRUE = torch.tensor([True, False, True, True])
 FALSE = torch.tensor([False, False, True, False])
+NAN, INF = float("nan"), float("inf")
 REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
@@ -51,6 +52,14 @@ def narrow(dtype: torch.dtype) -> tuple[dict[str, Op], tuple[Tensor, ...]]:
     if dtype == torch.uint8:
         a = a + 100
     return ops, (a.to(dtype), b.to(dtype), torch.tensor([0, 0, 1, 2]))
+
+
+def _ends(*shape: int) -> Tensor:
+    """Numbers, some of which are minus infinity or none; the first plane is minus infinity."""
+    x = random(*shape)
+    x = torch.where(x > 1.2, NAN, torch.where(x < -1, -INF, x))
+    x[0, 0] = -INF
+    return x
 
 
 def integer_images(dtype: torch.dtype) -> Tensor:
@@ -132,6 +141,39 @@ LISTED: Families = {
         },
         (random(3, 4), ROWS),
     ),
+    "closeness of what is infinite, or no number": (
+        {
+            "plain": lambda x, y: torch.isclose(x, y),
+            "equal": lambda x, y: torch.isclose(x, y, equal_nan=True),
+            "without tolerance": lambda x, y: torch.isclose(x, y, 0.0, 0.0),
+            "f64": lambda x, y: torch.isclose(x.double(), y.double(), rtol=1e30),
+            "bf16": lambda x, y: x.bfloat16().isclose(y.bfloat16()),
+        },
+        (torch.tensor([NAN, NAN, INF, -INF, INF, 1, 1]), torch.tensor([NAN, 1, INF, INF, 1, 1.000001, 1.1])),
+    ),
+    "sums of exponentials of what is infinite, or no number": (
+        {"logaddexp": torch.logaddexp, "logaddexp2": torch.logaddexp2},
+        (torch.tensor([NAN, -INF, INF, -INF, INF, NAN, 100, 1e-3]), torch.tensor([-INF, NAN, NAN, -INF, -INF, 1, 101, -17])),
+    ),
+    "maximum pooling of what is infinite, or no number": (
+        {
+            "padded": lambda x: F.max_pool2d(x, 3, 2, padding=1, return_indices=True),
+            "dilated": lambda x: F.max_pool2d(x, (2, 3), padding=1, dilation=2, ceil_mode=True, return_indices=True),
+            "half": lambda x: F.max_pool2d(x.half(), 2, return_indices=True),
+            "lines": lambda x: F.max_pool1d(x[0], 2, padding=1, return_indices=True),
+            "volumes": lambda x: F.max_pool3d(x, 2, padding=1, return_indices=True),
+            "batch of volumes": lambda x: F.max_pool3d(x[None], (1, 2, 3), return_indices=True),
+            "adaptive": lambda x: (
+                *F.adaptive_max_pool2d(x, (3, 4), return_indices=True),
+                *F.adaptive_max_pool2d(x, (3, 2), return_indices=True),
+            ),
+            "adaptive volumes": lambda x: (
+                *F.adaptive_max_pool3d(x, (2, 4, 5), return_indices=True),
+                *F.adaptive_max_pool3d(x[None], (3, 3, 2), return_indices=True),
+            ),
+        },
+        (_ends(2, 3, 6, 8),),
+    ),
     "scatter on scalars": (
         {
             "scatter": lambda x, i: x.scatter(0, i, x + 1),
@@ -179,7 +221,7 @@ LISTED: Families = {
         },
         (random(5, 5, 0), random(0, 5)),
     ),
-    "resize": ({"resize_": lambda x: x.clone().resize_(1, 1), "all": lambda x: x.clone().resize_(4)}, (random(2, 2),)),
+    "resize": ({"resize_": lambda x: x.clone().resize_(1, 1), "all": lambda x: x.clone().resize_(4), "transposed": lambda x: x.t().clone().resize_(1, 3)}, (random(2, 2),)),
     "embedding_bag": (
         {
             "per_sample_weights": lambda w, i, o, p: F.embedding_bag(i, w, o, mode="sum", per_sample_weights=p),
@@ -214,6 +256,10 @@ LISTED: Families = {
             "without": lambda x, i, s: x.scatter_reduce(0, i, s, "mean", include_self=False),
         },
         (torch.tensor([-3, 5, 7]), torch.tensor([0, 0, 2]), torch.tensor([-2, 3, -8])),
+    ),
+    "mean of scattered bytes": (
+        {"with self": lambda x, i, s: x.scatter_reduce(0, i, s, "mean")},
+        (torch.tensor([100, 5, 7]).byte(), torch.tensor([0, 0, 2]), torch.tensor([100, 62, 255]).byte()),
     ),
     "booleans": (
         {
@@ -313,6 +359,7 @@ LISTED: Families = {
     "composed": (
         {
             **{f"cdist {p}": lambda x, y, p=p: torch.cdist(x, y, p=p) for p in (0.0, 1.0, 2.0, 3.0, float("inf"))},
+            "cdist of what is no number": lambda x, y: torch.cdist(torch.where(x > 1, NAN, x), y, p=0.0),
             "median": lambda x, y: (x.median(), *x.median(0), *x.median(-1, keepdim=True)),
             "searchsorted": lambda x, y: (
                 torch.searchsorted(x.sort(-1)[0], x),

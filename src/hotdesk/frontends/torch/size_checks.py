@@ -101,14 +101,16 @@ def forget_places(graph: torch.fx.Graph) -> None:
     """Takes out where views begin in memory, with PyTorch's checks that it is nowhere in front of it: nothing else asks."""
     for node in reversed(list(graph.nodes)):
         asserted = node.args[0] if node.target is aten._assert_scalar.default else None
-        is_of_place = node.target is aten.sym_storage_offset.default or _compares_places(node)
-        if _compares_places(asserted) or (is_of_place and not node.users):
+        if _is_of_places(asserted) or (_is_of_places(node) and not node.users):
             graph.erase_node(node)
 
 
-def _compares_places(node: Any) -> bool:
-    return (
-        isinstance(node, torch.fx.Node)
-        and node.target in _COMPARISONS
-        and all(each.target is aten.sym_storage_offset.default for each in node.all_input_nodes)
-    )
+_OF_PLACES = (*_COMPARISONS, operator.add, operator.sub, operator.mul, operator.neg, operator.and_)
+
+
+def _is_of_places(node: Any) -> bool:
+    """Whether a number follows from where views begin, and from nothing else that varies."""
+    if not isinstance(node, torch.fx.Node) or node.target is aten.sym_storage_offset.default:
+        return isinstance(node, torch.fx.Node)
+    given = node.all_input_nodes
+    return node.target in _OF_PLACES and bool(given) and all(map(_is_of_places, given))

@@ -1,9 +1,11 @@
 """PyTorch ops without a lowering of their own, composed of ops that have one.
 
-* copies of views, and memory without contents, which here are zeros; `resize` of what lies in order;
-* maximum pooling of integers, and adaptive maximum pooling, gather the window of every result;
+* copies of views, and memory without contents, which here are zeros;
+* maximum pooling of integers, and adaptive maximum pooling, gather the window of every result; of what is no number, the last is
+  the largest;
 * `cdist`, `searchsorted` and `bucketize` compare everything with everything;
 * `median` is taken out of the sorted elements;
+* `logaddexp` takes the larger one out, whatever is infinite, or no number;
 * determinants are the pivots of Gaussian elimination with row exchanges; small triangular systems are solved by substitution;
 * `erfc` is a Chebyshev fit (W. Press et al., Numerical Recipes, 6.2), good to 1.2e-7 of its value, so for f32 alone.
 """
@@ -15,10 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from hotdesk.frontends.torch.decompositions.widened import compute_dtype
 
 aten: Any = torch.ops.aten
 _torch: Any = torch
@@ -50,17 +55,6 @@ def _pixel_unshuffle(x: Tensor, factor: int) -> Tensor:
     return x.clone() if isinstance(x.numel(), int) and x.numel() == 0 else NotImplemented
 
 
-def _resize(x: Tensor, size: list[int], *, memory_format: Any = None) -> Tensor:
-    if not x.is_contiguous() or memory_format not in (None, torch.contiguous_format):
-        return NotImplemented
-    if x.shape == torch.Size(size):
-        return x.clone()
-    flat, count = x.reshape(-1), math.prod(size)
-    if count > x.numel():
-        flat = torch.cat([flat, torch.zeros([count - x.numel()], dtype=x.dtype)])
-    return flat[:count].reshape(size)
-
-
 def _windows(size: int, results: int) -> tuple[Tensor, int]:
     """For each of so many results along a dim of `size`: the places of its window; the last is repeated to equal lengths."""
     begins = torch.div(torch.arange(results) * size, results, rounding_mode="floor")
@@ -71,22 +65,53 @@ def _windows(size: int, results: int) -> tuple[Tensor, int]:
 
 
 def _adaptive_max_pool(x: Tensor, output_size: list[int]) -> tuple[Tensor, Tensor]:
-    height, width = x.shape[-2:]
-    rows_out, columns_out = output_size
-    if not isinstance(height, int) or not isinstance(width, int):
+    dims = len(output_size)
+    plane = x.shape[-dims:]
+    if not all(isinstance(size, int) for size in plane):
         return NotImplemented
-    if height % rows_out == 0 and width % columns_out == 0:
-        return NotImplemented
-    rows, tall = _windows(height, rows_out)
-    columns, wide = _windows(width, columns_out)
-    places = rows.reshape(rows_out, 1, tall, 1) * width + columns.reshape(1, columns_out, 1, wide)
-    places = places.reshape(rows_out, columns_out, tall * wide)
-    flat = x.reshape([*x.shape[:-2], height * width])
-    windows = aten.index_select(flat, x.dim() - 2, places.reshape(-1))
-    windows = windows.reshape([*x.shape[:-2], rows_out, columns_out, tall * wide])
+    if all(wanted and size % wanted == 0 for size, wanted in zip(plane, output_size, strict=True)):
+        pool = aten.max_pool2d_with_indices if dims == 2 else aten.max_pool3d_with_indices
+        kernel = [size // wanted for size, wanted in zip(plane, output_size, strict=True)]
+        return pool(x, kernel, kernel, [0] * dims, [1] * dims, False)
+    places = torch.zeros([], dtype=torch.int64)
+    count = 1
+    for dim, (size, wanted) in enumerate(zip(plane, output_size, strict=True)):
+        along, longest = _windows(size, wanted)
+        spread = [1] * (2 * dims)
+        spread[dim], spread[dims + dim] = wanted, longest
+        places, count = places * size + along.reshape(spread), count * longest
+    places = places.reshape([*output_size, count])
+    flat = x.reshape([*x.shape[:-dims], math.prod(plane)])
+    windows = aten.index_select(flat, x.dim() - dims, places.reshape(-1))
+    windows = windows.reshape([*x.shape[:-dims], *places.shape])
     first = torch.argmax(windows, -1, keepdim=True)
     found = torch.gather(places.expand(windows.shape), -1, first).squeeze(-1)
+    if x.dtype.is_floating_point:
+        found = _or_last_nan(found, torch.amax(torch.where(torch.isnan(windows), places, -1), [-1]))
     return torch.amax(windows, [-1]), found
+
+
+def _or_last_nan(found: Tensor, last: Tensor) -> Tensor:
+    """The place of the largest: where there is one, the last that is no number, -1 otherwise."""
+    return torch.where(last < 0, found, last)
+
+
+_POOLING: ContextVar[bool] = ContextVar("_POOLING", default=False)
+
+
+def _max_pool_of_floats(op: Any, dims: int, x: Tensor, *window: Any) -> tuple[Tensor, Tensor]:
+    """torch-mlir finds no place where a number is none, and may find one in the padding where all are minus infinity."""
+    if _POOLING.get():
+        return NotImplemented
+    token = _POOLING.set(True)
+    try:
+        is_nan, plane = torch.isnan(x), x.shape[-dims:]
+        numbers = torch.where(is_nan, 0, x).clamp_min(torch.finfo(x.dtype).min)
+        places = torch.where(is_nan, torch.arange(math.prod(plane)).reshape(plane), -1)
+        last = op(places.to(torch.float64), *window)[0].to(torch.int64)  # torch-mlir dies of volumes of integers
+        return op(x, *window)[0], _or_last_nan(op(numbers, *window)[1], last)
+    finally:
+        _POOLING.reset(token)
 
 
 def _max_pool(
@@ -97,14 +122,17 @@ def _max_pool(
     dilation: list[int] | int = 1,
     ceil_mode: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Maximum pooling of integers and where the first of the largest is; of images without a batch, as a batch of one."""
+    """Maximum pooling and where the first of the largest is; of images without a batch, as a batch of one."""
     if x.dim() == 3:
         found = aten.max_pool2d_with_indices(
             x.unsqueeze(0), kernel_size, stride or [], padding, dilation, ceil_mode=ceil_mode
         )
         return found[0].squeeze(0), found[1].squeeze(0)
+    if x.dtype.is_floating_point:
+        window = (kernel_size, stride or [], padding, dilation, ceil_mode)
+        return _max_pool_of_floats(aten.max_pool2d_with_indices, 2, x, *window)
     height, width = x.shape[-2:]
-    if x.dtype.is_floating_point or not isinstance(height, int) or not isinstance(width, int):
+    if _POOLING.get() or not isinstance(height, int) or not isinstance(width, int):
         return NotImplemented
     wide = x.to(torch.int32) if x.dtype == torch.uint8 else x
     kernel, gaps, pads = _pair(kernel_size), _pair(dilation), _pair(padding)
@@ -125,6 +153,15 @@ def _max_pool(
     return largest.squeeze(-1).to(x.dtype), found.squeeze(-1)
 
 
+def _max_pool3d(x: Tensor, *window: Any) -> tuple[Tensor, Tensor]:
+    if not x.dtype.is_floating_point:
+        return NotImplemented
+    if x.dim() == 4:
+        found = aten.max_pool3d_with_indices(x.unsqueeze(0), *window)
+        return found[0].squeeze(0), found[1].squeeze(0)
+    return _max_pool_of_floats(aten.max_pool3d_with_indices, 3, x, *window)
+
+
 def _pair(number: list[int] | int) -> list[int]:
     given = [number] if isinstance(number, int) else list(number)
     return given * 2 if len(given) == 1 else given
@@ -142,7 +179,7 @@ def _steps(size: int, kernel: int, step: int, pad: int, gap: int, ceil_mode: boo
 def cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor:
     difference = torch.abs(x.unsqueeze(-2) - y.unsqueeze(-3))
     if p == 0:
-        return (difference != 0).to(x.dtype).sum(-1)
+        return torch.clamp_max(torch.ceil(difference), 1).sum(-1)  # what is no number stays none
     if p == 1:
         return difference.sum(-1)
     if p == 2:
@@ -344,6 +381,22 @@ def _erfc(x: Tensor) -> Tensor:
     return torch.where(wide < 0, 2 - tail, tail).to(dtype)
 
 
+def _added_exponentials(power: Callable[[Tensor], Tensor], base: float) -> Callable[..., Tensor]:
+    """The logarithm of the sum of two powers of a base, of which the larger one is taken out."""
+
+    def both(x: Tensor, y: Tensor) -> Tensor:
+        dtype = torch.result_type(x, y)
+        if not dtype.is_floating_point:
+            return NotImplemented
+        wide = compute_dtype(dtype)
+        x, y = x.to(wide), y.to(wide)
+        apart = torch.where(x == y, 0, torch.abs(x - y))  # equal infinities
+        rest = torch.log1p(power(-apart))
+        return (torch.maximum(x, y) + (rest if base == math.e else rest / math.log(base))).to(dtype)
+
+    return both
+
+
 COMPOSED: dict[Any, Callable[..., Any]] = {
     aten.empty_strided.default: _strided,
     aten.new_empty_strided.default: _new_strided,
@@ -352,10 +405,11 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     aten.unbind_copy.int: _copied(aten.unbind.int),
     aten.narrow_copy.default: _copied(aten.narrow.default),
     aten.as_strided_copy.default: _copied(aten.as_strided.default),
-    aten.resize.default: _resize,
     aten.pixel_unshuffle.default: _pixel_unshuffle,
     aten.adaptive_max_pool2d.default: _adaptive_max_pool,
+    aten.adaptive_max_pool3d.default: _adaptive_max_pool,
     aten.max_pool2d_with_indices.default: _max_pool,
+    aten.max_pool3d_with_indices.default: _max_pool3d,
     aten._cdist_forward.default: cdist,
     aten.cdist.default: cdist,
     aten.searchsorted.Tensor: _searchsorted,
@@ -372,6 +426,8 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     aten.triangular_solve.default: _triangular_solve,
     aten.adaptive_avg_pool2d.default: _batched(aten.adaptive_avg_pool2d.default),
     aten._adaptive_avg_pool2d.default: _batched(aten._adaptive_avg_pool2d.default),
+    aten.logaddexp.default: _added_exponentials(torch.exp, math.e),
+    aten.logaddexp2.default: _added_exponentials(torch.exp2, 2),
     aten.erfc.default: _erfc,
     aten.special_erfc.default: _erfc,
 }

@@ -19,7 +19,7 @@ The largest of what may be empty is minus infinity inside of a softmax, and no n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor
@@ -156,9 +156,25 @@ def _masked_select(x: Tensor, mask: Tensor) -> Tensor:
     return torch.masked_select(x.expand(shape), mask)
 
 
+def _get_item(x: Tensor, index: Any) -> Any:
+    """`x[mask]` with a mask of one truth: of none or one of such tensors, all of it."""
+    return x.unsqueeze(0)[index.reshape(1)] if _is_truth(index) else NotImplemented
+
+
+def _is_truth(index: Any) -> TypeGuard[Tensor]:
+    return isinstance(index, Tensor) and index.dtype == torch.bool and index.dim() == 0
+
+
 def _set_item(x: Tensor, index: Any, value: Any) -> Any:
-    """`x[mask] = value` with a mask of one truth, as a selection: PyTorch would ask for the truth itself."""
-    if not isinstance(index, Tensor) or index.dtype != torch.bool or index.dim() != 0:
+    """`x[mask] = value` with a mask of one truth, as a selection: PyTorch would ask for the truth itself.
+
+    And `x[:, n] = value` with a number that only the run knows as `x[:, n][…] = value`: PyTorch's reader of such places knows none.
+    """
+    if isinstance(index, tuple) and any(isinstance(each, torch.SymInt) for each in index):
+        part, rest = _selected(x, index)
+        part[rest] = value
+        return None
+    if not _is_truth(index):
         return NotImplemented
     given = value if isinstance(value, Tensor) else torch.full([], value, dtype=x.dtype)
     if given.dtype != x.dtype:
@@ -170,9 +186,30 @@ def _set_item(x: Tensor, index: Any, value: Any) -> Any:
     return None
 
 
+def _selected(x: Tensor, index: tuple[Any, ...]) -> tuple[Tensor, tuple[Any, ...]]:
+    """The view of a tensor at those of its places that are numbers which vary, and the other places."""
+    dim = 0
+    for number, each in enumerate(index):
+        if isinstance(each, torch.SymInt):
+            x = x.select(dim, each)
+        elif each is Ellipsis:
+            dim = x.dim() - sum(map(_indexed_dims, index[number + 1 :]))
+        else:
+            dim += _indexed_dims(each)
+    return x, tuple(each for each in index if not isinstance(each, torch.SymInt))
+
+
+def _indexed_dims(place: Any) -> int:
+    """How many dims of a tensor a place in it is about."""
+    if place is None or isinstance(place, bool):
+        return 0
+    return place.dim() if isinstance(place, Tensor) and place.dtype in MASKS else 1
+
+
 SELECTIONS: dict[Any, Callable[..., Any]] = {
     torch.masked_select: _masked_select,
     Tensor.masked_select: _masked_select,
+    Tensor.__getitem__: _get_item,
     Tensor.__setitem__: _set_item,
 }
 

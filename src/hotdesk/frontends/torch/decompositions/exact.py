@@ -2,7 +2,7 @@
 
 * booleans: the larger is their disjunction, the smaller their conjunction; they are sorted as integers (torch-mlir sees True as
   −1) and multiplied as 64-bit integers;
-* integers to the power of integers by repeated squaring; closeness and products of integers;
+* integers to the power of integers by repeated squaring; products of integers; closeness of what is infinite, or no number;
 * unsigned bytes are clamped as 32-bit integers;
 * a shift by less than 0, or by all bits, leaves 0, and the sign on the way to the right (LLVM leaves it open);
 * a scalar is reduced along a dim as a vector of one element is;
@@ -151,10 +151,21 @@ def _shifted(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _isclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
-    if x.dtype.is_floating_point or y.dtype.is_floating_point:
+    """Numbers with an infinite difference, or none, are close only if they are equal, or are to be taken for that."""
+    if x.dtype != y.dtype:
         return NotImplemented
-    wide = y.to(torch.get_default_dtype())
-    return (x == y) | (torch.abs(x.to(wide.dtype) - wide) <= atol + torch.abs(rtol * wide))
+    close = x == y
+    if equal_nan and _has_nan(x):
+        close = close | (torch.isnan(x) & torch.isnan(y))
+    if not rtol and not atol:
+        return close
+    wide = y if _has_nan(y) else y.to(torch.get_default_dtype())
+    apart = torch.abs(x.to(wide.dtype) - wide)
+    return close | (torch.isfinite(apart) & (apart <= atol + torch.abs(rtol * wide)))
+
+
+def _has_nan(x: Tensor) -> bool:
+    return x.dtype.is_floating_point or x.dtype.is_complex
 
 
 def _addbmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:

@@ -21,12 +21,14 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
 
 from hotdesk.frontends.torch.decompositions.counted import counted_amax
 from hotdesk.frontends.torch.decompositions.widened import compute_dtype
 from hotdesk.kernels.skinny import MOST_ROWS
 
 aten: Any = torch.ops.aten
+_torch: Any = torch
 
 
 def _per_channel(vector: Tensor, rank: int) -> Tensor:
@@ -251,9 +253,15 @@ def _std_mean(
     )[1]
 
 
-def _select_scatter(x: Tensor, source: Tensor, dim: int, index: int) -> Tensor:
+def _select_scatter(x: Tensor, source: Tensor, dim: int, index: Any) -> Tensor:
     """One row is written, where PyTorch's own chooses between all elements of two tensors."""
-    dim, index = dim % x.dim(), index + x.size(dim) if index < 0 else index
+    dim, size = dim % x.dim(), x.size(dim)
+    if not isinstance(index, int) and free_unbacked_symbols(index):
+        aten._assert_scalar.default((index < size) & (index >= -size), f"the index of `select` is not within dim {dim}")
+        if not statically_known_true(index >= 0):
+            index = _torch.sym_ite(index < 0, index + size, index)
+    elif index < 0:
+        index = index + size
     return aten.slice_scatter(x, source.unsqueeze(dim), dim, index, index + 1)
 
 

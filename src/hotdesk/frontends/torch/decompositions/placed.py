@@ -2,6 +2,7 @@
 
 * `as_strided` gathers the places of its results from all elements in the order of their memory; what the view's own tensor does
   not hold is refused, for nothing but memory would tell it;
+* `resize` takes elements in the order of their memory, and zeros behind them;
 * `as_strided_scatter` and `put` write there; `diagonal_scatter` chooses between two tensors;
 * `index_reduce` is a `scatter_reduce` whose indices are repeated;
 * pairwise distances are the upper triangle of all distances;
@@ -36,7 +37,7 @@ _MOST_COUNTED = 16
 """Elements among which `mode` counts: PyTorch's sort keeps the order of equal ones for so many."""
 
 
-def _in_memory(x: Tensor) -> tuple[Tensor, list[int]] | None:
+def _in_memory(x: Tensor, op: str = "as_strided") -> tuple[Tensor, list[int]] | None:
     """All elements in the order of their memory, and the dims from the widest stride to the narrowest.
 
     None if sizes vary: PyTorch's kernel is called then. Raises UnsupportedOpError for memory with gaps, of which there is no more
@@ -46,17 +47,17 @@ def _in_memory(x: Tensor) -> tuple[Tensor, list[int]] | None:
     if not _is_fixed(*sizes, *strides):
         if x.is_contiguous() and _is_fixed(x.storage_offset()) and x.storage_offset() == 0:
             return None
-        raise _without_memory("elements that lie row by row", "a view whose sizes vary")
+        raise _without_memory("elements that lie row by row", "a view whose sizes vary", op)
     order = sorted(range(x.dim()), key=lambda dim: (-strides[dim], sizes[dim] == 1))
     ordered = x.permute(order)
     if not ordered.is_contiguous():
-        raise _without_memory("elements without gaps between them", f"strides {strides}")
+        raise _without_memory("elements without gaps between them", f"strides {strides}", op)
     return ordered.reshape(-1), order
 
 
-def _without_memory(expected: str, got: str) -> UnsupportedOpError:
+def _without_memory(expected: str, got: str, op: str = "as_strided") -> UnsupportedOpError:
     return UnsupportedOpError(
-        "op `aten.as_strided` reads memory beside its tensor",
+        f"op `aten.{op}` reads memory beside its tensor",
         expected=expected,
         got=got,
         hint="Take the view of the tensor that the memory belongs to.",
@@ -74,6 +75,18 @@ def _strided_places(x: Tensor, size: Sequence[int], stride: Sequence[int], offse
     for count, step in zip(size, stride, strict=True):
         places = places.unsqueeze(-1) + torch.arange(count) * step
     return places.reshape(-1)
+
+
+def _resize(x: Tensor, size: list[int], *, memory_format: Any = None) -> Tensor:
+    if memory_format not in (None, torch.contiguous_format):
+        return NotImplemented
+    if x.shape == torch.Size(size):
+        return x.clone()
+    found = None if x.is_contiguous() else _in_memory(x, "resize")
+    flat, count = x.reshape(-1) if found is None else found[0], math.prod(size)
+    if count > x.numel():
+        flat = torch.cat([flat, torch.zeros([count - x.numel()], dtype=x.dtype)])
+    return flat[:count].reshape(size)
 
 
 def _is_fixed(*numbers: Any) -> bool:
@@ -289,6 +302,7 @@ PLACED: dict[Any, Callable[..., Any]] = {
     aten.take.default: _take,
     aten.combinations.default: _combinations,
     aten.index_reduce.default: _index_reduce,
+    aten.resize.default: _resize,
     aten._pdist_forward.default: _pdist,
     aten.nanmedian.default: _nanmedian,
     aten.nanmedian.dim: _nanmedian_along,

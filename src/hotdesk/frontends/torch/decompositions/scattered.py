@@ -62,7 +62,7 @@ def _scatter_reduce(
     if x.dtype == torch.bool:
         wide = (x.to(torch.int32), dim, index, source.to(torch.int32))
         return aten.scatter_reduce(*wide, reduce, include_self=include_self) != 0
-    if x.dtype == torch.uint8:
+    if x.dtype == torch.uint8 and reduce != "mean":
         wide = (x.to(torch.int32), dim, index, source.to(torch.int32))
         return aten.scatter_reduce(*wide, reduce, include_self=include_self).to(torch.uint8)
     if reduce != "mean" or x.dtype.is_floating_point:
@@ -71,7 +71,9 @@ def _scatter_reduce(
     count = torch.ones_like(x) if include_self else torch.zeros_like(x)
     total = aten.scatter_add(begin, dim, index, source)
     count = aten.scatter_add(count, dim, index, torch.ones_like(source))
-    return torch.div(total, torch.where(count < 1, 1, count), rounding_mode="floor")
+    if x.dtype == torch.uint8:  # both wrap around as bytes do
+        total, count = total.to(torch.int32), count.to(torch.int32)
+    return torch.div(total, torch.where(count < 1, 1, count), rounding_mode="floor").to(x.dtype)
 
 
 def _scatter_by(x: Tensor, dim: int, index: Tensor, source: Tensor, *, reduce: str) -> Tensor:
