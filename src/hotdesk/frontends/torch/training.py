@@ -39,6 +39,7 @@ from hotdesk.frontends.torch.assigned import assignments_written
 from hotdesk.frontends.torch.attention_gradient import BlockedAttention
 from hotdesk.frontends.torch.cross_entropy import fuse_cross_entropy
 from hotdesk.frontends.torch.decompositions.cross_map import cross_maps_composed
+from hotdesk.frontends.torch.decompositions.ctc_loss import CTC, CtcByTensors
 from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.lines import is_users
 from hotdesk.frontends.torch.refusals import refusal, require_that_it_takes
@@ -241,12 +242,13 @@ def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:
     try:
         with (
             BlockedAttention(),
+            CtcByTensors(),
             cross_maps_composed(),
             sdpa_kernel(SDPBackend.MATH),
             torch.backends.mkldnn.flags(enabled=False),
             torch.no_grad(),
         ):
-            return make_fx(step, tracing_mode="fake", record_stack_traces=True)(*given)
+            return make_fx(step, CTC, tracing_mode="fake", record_stack_traces=True)(*given)
     except HotdeskError:
         raise
     except Exception as error:

@@ -17,7 +17,8 @@ torch-mlir's own is the base. In front of it stand, each with what it replaces a
 * `memory`: what takes less memory another way;
 * `random`: what draws random numbers, in front of all others;
 * `lists`: ops on lists of tensors, as optimizers call them;
-* `recurrent`: LSTM, GRU and Elman networks, as loops.
+* `recurrent`: LSTM, GRU and Elman networks, as loops;
+* `ctc_loss`: the CTC loss and its gradient, as loops.
 
 A decomposition answers `NotImplemented` for calls that it leaves to the next in turn.
 """
@@ -37,6 +38,7 @@ from hotdesk.frontends.torch.decompositions.bessel import BESSEL
 from hotdesk.frontends.torch.decompositions.bits import BITS
 from hotdesk.frontends.torch.decompositions.composed import COMPOSED
 from hotdesk.frontends.torch.decompositions.counted import COUNTED
+from hotdesk.frontends.torch.decompositions.ctc_loss import CTC
 from hotdesk.frontends.torch.decompositions.exact import EXACT
 from hotdesk.frontends.torch.decompositions.gradients import GRADIENTS
 from hotdesk.frontends.torch.decompositions.lists import LISTS
@@ -98,6 +100,7 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
     )
     tables = (
         ASSERTED,
+        CTC,
         *((RECURRENT,) if exported else ()),
         *ours,
         pytorch,

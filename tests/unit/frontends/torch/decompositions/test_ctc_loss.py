@@ -53,6 +53,7 @@ def test_the_module_and_the_functions_of_torch() -> None:
     args = example()
     require_as_eager(torch.nn.CTCLoss(blank=2, zero_infinity=True), *args)
     require_as_eager(lambda a, b, c, d: torch.ctc_loss(a, b, c, d, 1, 2, False), *args)
+    require_as_eager(lambda *args: torch.ctc_loss(*args), *args)  # which reduces nothing by default
 
 
 def test_what_pads_targets_is_not_read() -> None:
@@ -76,6 +77,12 @@ def test_inputs_that_are_too_short_and_targets_without_labels() -> None:
     program = require_as_eager(lambda *args: ctc_loss(*args, reduction="none"), *args)
     assert program(*args).tolist() == [torch.inf, 0, torch.inf]
     require_as_eager(lambda *args: ctc_loss(*args, zero_infinity=True), *args)
+
+
+def test_targets_that_are_all_empty() -> None:
+    x, targets, lengths, _ = example()
+    for empty in (targets[:, :0].clone(), flat(targets)[:0].clone()):
+        require_as_eager(lambda *args: ctc_loss(*args, reduction="none"), x, empty, lengths, torch.zeros_like(lengths))
 
 
 def test_lengths_that_do_not_go_are_errors_of_the_call() -> None:
