@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import re
 import threading
 import weakref
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import pytest
 import torch
 
 import hotdesk
-from hotdesk.errors import ArgumentTypeError, ShapeError
+from hotdesk.errors import ArgumentTypeError, ExecutionError, ShapeError
 
 
 def _doubled(x: torch.Tensor) -> torch.Tensor:
@@ -37,6 +38,24 @@ def test_a_function() -> None:
     program = hotdesk.compile(_doubled, (x,))
     torch.testing.assert_close(program(x), _doubled(x))
     torch.testing.assert_close(program(x=x), _doubled(x))
+
+
+def test_lines_of_functions_are_told() -> None:
+    def rows(x: torch.Tensor, places: torch.Tensor, *, by: int = 2) -> torch.Tensor:
+        return (x * by).index_select(0, places)
+
+    class Scaled:
+        by = 3
+
+        def rows(self, x: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+            return rows(x, places, by=self.by)
+
+    x, place = torch.rand(4, 5), torch.tensor([1])
+    for function, by, line in ((rows, 2, rows.__code__), (Scaled().rows, 3, Scaled.rows.__code__)):
+        program = hotdesk.compile(function, (x, place))
+        torch.testing.assert_close(program(x, place), by * x[1:2])
+        with pytest.raises(ExecutionError, match=rf"\({re.escape(__file__)}:{line.co_firstlineno + 1}\)"):
+            program(x, place + 3)
 
 
 def test_functions_that_python_knows_no_signature_of() -> None:

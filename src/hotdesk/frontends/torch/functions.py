@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from types import FunctionType, MethodType
 from typing import Any, cast
 
 import torch
@@ -18,7 +19,7 @@ def as_module(function: Callable[..., Any]) -> torch.nn.Module:
     made = _FunctionModule()
     for name, module in _modules(function):
         made.add_module(name, module)
-    made.forward = function if _has_signature(function) else _with_signature(function)
+    made.forward = _called_forward(function) if _has_signature(function) else _with_signature(function)
     made.training = any(module.training for module in made.children())
     return made
 
@@ -33,6 +34,19 @@ def _has_signature(function: Callable[..., Any]) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def _called_forward(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, by that name: PyTorch notes lines of such functions alone."""
+    if isinstance(function, MethodType):
+        return MethodType(_called_forward(function.__func__), function.__self__)
+    if not isinstance(function, FunctionType):
+        return function
+    code = function.__code__.replace(co_name="forward")
+    made = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    made.__kwdefaults__, made.__annotations__ = function.__kwdefaults__, function.__annotations__
+    made.__dict__.update(function.__dict__)
+    return made
 
 
 def _with_signature(function: Callable[..., Any]) -> Callable[..., Any]:
