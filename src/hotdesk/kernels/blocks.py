@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import TILE_ARGUMENTS, Tile, group_length, tile_name
+from hotdesk.kernels.micro import TILE_ARGUMENTS, Tile, group_length, summed_in, tile_name
 from hotdesk.kernels.packing import PACK_ARGUMENTS, pack_name
 from hotdesk.kernels.scratch import PRODUCTS
 from hotdesk.kernels.skinny import DOTS_ARGUMENTS, MOST_ROWS, dots_name
@@ -85,7 +85,7 @@ SWEEP_ARGUMENTS = ("m", *(name for name in TILE_ARGUMENTS if name != "a_column")
 
 def block_functions(machine: Machine, element: str) -> str:
     """The text of the functions of a sweep and of a product by blocks; they call those of tiles and of packing."""
-    return _sweep(machine, element) + _blocks(machine, element)
+    return sweep_function(machine, element) + _blocks(machine, element)
 
 
 def depth(machine: Machine) -> int:
@@ -124,9 +124,9 @@ def sweep_name(element: str) -> str:
     return f"hotdesk_sweep_{element}"
 
 
-def _sweep(machine: Machine, element: str) -> str:
-    """The function of all tiles of a panel: `m` rows, at least one."""
-    f = VectorBuilder(machine, element)
+def sweep_function(machine: Machine, element: str) -> str:
+    """The function of all tiles of a panel: `m` rows, at least one. Of 16-bit floats it takes pairs, as memory of f32."""
+    f = VectorBuilder(machine, summed_in(element))
     m, k, a, a_at, a_row = f.number("m"), f.number("k"), f.pointer("a"), f.number("a_at"), f.number("a_row")
     b, b_at, b_row = f.pointer("b"), f.number("b_at"), f.number("b_row")
     c, c_at, c_row, c_column = f.pointer("c"), f.number("c_at"), f.number("c_row"), f.number("c_column")
@@ -137,14 +137,16 @@ def _sweep(machine: Machine, element: str) -> str:
         below = f.add(ahead, f.mul(f.add(i, height), ahead_row))
         values = [k, a.pointer, a_here, a_row, 1, b.pointer, b_at, b_row]
         values += [c.pointer, c_here, c_row, c_column, columns, add, below, ahead_step, ahead_row]
-        _tile(f, height, columns, values)
+        _tile(f, height, columns, values, element)
     return f.function(sweep_name(element))
 
 
-def asked_ahead(f: VectorBuilder, memory: Operand, at: Index, row: Index, element: str) -> dict[str, Index]:
-    """The arguments of a sweep that say what its tiles ask for: rows of a matrix, column by column as they sum those of a."""
+def asked_ahead(
+    f: VectorBuilder, memory: Operand, at: Index, row: Index, element: str, together: int = 1
+) -> dict[str, Index]:
+    """The arguments of a sweep that say what its tiles ask for: rows of a matrix, so many columns for each of a that they sum."""
     size = f.machine.bytes_of(element)
-    step = group_length(f.machine, f.element) * size
+    step = group_length(f.machine, f.element) * size * together
     return {"ahead": f.place(memory, at, size), "ahead_step": step, "ahead_row": f.mul(row, size)}
 
 
@@ -327,12 +329,12 @@ def _slabs_of(f: VectorBuilder, m: Index, most: Index) -> Generator[tuple[Index,
         yield number, first, f.select(f.more(higher, number), f.add(low, 1), low)
 
 
-def _tile(f: VectorBuilder, height: Index, columns: Index, values: Sequence[Index]) -> None:
-    """The call of the tile of a height and of as many vectors as the columns need."""
+def _tile(f: VectorBuilder, height: Index, columns: Index, values: Sequence[Index], element: str = "") -> None:
+    """The call of the tile of a height and of as many vectors as the columns need; of `element` where it is not the builder's."""
     tile, types = Tile.of(f.machine), kinds(TILE_ARGUMENTS, f.element)
 
     def of_height(vectors: int) -> str:
-        names = {rows: tile_name(f.element, rows, vectors) for rows in range(1, tile.most_rows(vectors) + 1)}
+        names = {rows: tile_name(element or f.element, rows, vectors) for rows in range(1, tile.most_rows(vectors) + 1)}
         return f.one_function(height, names, types)
 
     def of_width(widths: Sequence[int]) -> str:

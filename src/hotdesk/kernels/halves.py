@@ -13,6 +13,9 @@ Else:
       for each block of k:  blocks of a and b, converted; sums (+)= their product
       c = sums, rounded once; where c is f32, it is the sums
 
+Where the machine adds products of pairs of them to sums in f32 (`Machine.sums_pairs`), those of the first kind become panels of
+pairs instead, of twice as many steps of k, and some rows of a are copied as they are.
+
 So a result is as exact as f32 sums are, whatever the length of k. Blocks are kept the way round in which elements lie together.
 They are scratch memory (`scratch`), or, where there is none, smaller and on the stack. Where the result has few rows or columns
 and what is summed lies together, nothing is converted in memory (`skinny`).
@@ -31,19 +34,17 @@ from hotdesk.kernels.blocks import (
     depth,
     even,
     kinds,
+    sweep_function,
     sweep_name,
 )
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import LINE_BYTES, Tile
-from hotdesk.kernels.packing import PACK_ARGUMENTS, pack_function, pack_name
+from hotdesk.kernels.micro import LINE_BYTES, Tile, scatter_function, tile_function
+from hotdesk.kernels.packing import PACK_ARGUMENTS, pack_function, pack_name, pack_pairs_function, pack_pairs_name
 from hotdesk.kernels.product import product_name
 from hotdesk.kernels.scratch import CONVERTED, DECLARED
 from hotdesk.kernels.skinny import DOTS_ARGUMENTS, MOST_ROWS, dots_function, dots_name
 from hotdesk.kernels.text import Condition, Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
-
-HALVES = ("f16", "bf16")
-"""Element types of 16 bits that there are products of; their result is of the same type, or of f32."""
 
 # What things cost, in 1/16 of a cycle, as in `product`; an element of a panel is converted on the way, one of a block by itself.
 _SUM, _BY_ROWS, _BY_SQUARES, _ONE_BY_ONE, _CONVERTED, _AS_VECTOR, _IN_SQUARES, _ALONE = 16, 4, 5, 24, 4, 2, 8, 24
@@ -55,20 +56,23 @@ _LINES_AHEAD = 4  # lines of a block, which is a part of a matrix: the processor
 _PADDING = 16  # elements between rows of a block, which else might share a set of the nearest cache
 
 
-def summed_in(element: str) -> str:
-    """The type of the sums of products of an element type."""
-    return "f32" if element in HALVES else element
-
-
 def half_functions(machine: Machine, element: str, result: str) -> str:
     """The functions of products of `element`; they call that of f32 products, which another module defines."""
+    layout = _Layout.of(machine, element)
     product = f"func.func private @{product_name('f32')}({', '.join(kinds(PRODUCT_ARGUMENTS, 'f32'))})\n"
-    product += f"func.func private @{sweep_name('f32')}({', '.join(kinds(SWEEP_ARGUMENTS, 'f32'))})\n"
+    product += f"func.func private @{layout.sweep}({', '.join(kinds(SWEEP_ARGUMENTS, 'f32'))})\n"
     texts = [convert_function(machine, element, widen=True), convert_function(machine, element, widen=False)]
-    texts.append(pack_function(machine, "f32", Tile.of(machine).vectors, element))
+    texts.append(layout.functions(machine))
     texts += [dots_function(machine, element, rows, result) for rows in (1, MOST_ROWS)]
     texts.append(_product(machine, element, result))
     return product + DECLARED.format(element="f32") + "".join(texts)
+
+
+def pair_functions(machine: Machine, element: str) -> str:
+    """The functions that multiply and add pairs, for machines that have an instruction for them."""
+    texts = [scatter_function(machine, "f32"), sweep_function(machine, element)]
+    texts += [tile_function(machine, element, rows, vectors) for rows, vectors in Tile.of(machine).parts]
+    return "".join(texts)
 
 
 def convert_name(element: str, *, widen: bool) -> str:
@@ -127,6 +131,71 @@ def convert_function(machine: Machine, element: str, *, widen: bool) -> str:
     return f.function(convert_name(element, widen=widen))
 
 
+def _pairs_name(element: str) -> str:
+    return f"hotdesk_copy_pairs_{element}"
+
+
+def _copy_pairs_function(machine: Machine, element: str) -> str:
+    """The function that copies rows of a block as pairs, behind the last of an odd number a 0: whole vectors of them.
+
+    It takes what that of `convert_function` does.
+    """
+    f = VectorBuilder(machine, "f32")
+    outer, inner = f.number("outer"), f.number("inner")
+    half, half_at = f.pointer("half", element), f.number("half_at")
+    outer_step = f.number("outer_step")
+    f.number("inner_step")  # 1
+    pairs, pairs_at, pairs_step = f.pointer("pairs"), f.number("pairs_at"), f.number("pairs_step")
+    line = 2 * f.lanes
+    whole = f.sub(inner, f.mod(inner, line))
+    with f.loop(0, outer) as i:
+        there, here = f.add(half_at, f.mul(i, outer_step)), f.add(pairs_at, f.mul(i, pairs_step))
+        with f.loop(0, whole, line) as j:
+            f.prefetch_far(f.integer(f.place(half, f.add(there, j, f.mul(_LINES_AHEAD, outer_step)), 2)))
+            f.store_vector(f.load_pairs(half, f.add(there, j)), pairs, f.add(here, f.floordiv(j, 2)))
+        with f.loop(whole, inner, line) as j:
+            rest = f.load_first_pairs(half, f.add(there, j), f.sub(inner, j))
+            f.store_vector(rest, pairs, f.add(here, f.floordiv(j, 2)))
+    return f.function(_pairs_name(element))
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How panels of a type hold it, and the functions that fill them, copy rows of the other operand, and multiply.
+
+    Attributes:
+        together: steps of k in an element of a panel.
+        pack, copy, sweep: names of the functions.
+    """
+
+    element: str
+    together: int
+    pack: str
+    copy: str
+    sweep: str
+
+    @classmethod
+    def of(cls, machine: Machine, element: str) -> _Layout:
+        if machine.sums_pairs(element):
+            return cls(element, 2, pack_pairs_name(element), _pairs_name(element), sweep_name(element))
+        return cls(element, 1, pack_name(element), convert_name(element, widen=True), sweep_name("f32"))
+
+    def functions(self, machine: Machine) -> str:
+        """Those that pack and copy, but for what `convert_function` writes."""
+        vectors = Tile.of(machine).vectors
+        if self.together == 1:
+            return pack_function(machine, "f32", vectors, self.element)
+        return pack_pairs_function(machine, self.element, vectors) + _copy_pairs_function(machine, self.element)
+
+    def multiple(self, f: VectorBuilder) -> int:
+        """What the steps of k of all blocks but the last are a multiple of."""
+        return 1 if self.together == 1 else self.together * f.lanes
+
+    def elements(self, f: VectorBuilder, k: Index) -> Index:
+        """Elements of a panel, or of a row, that so many steps of k take."""
+        return k if self.together == 1 else f.ceildiv(k, self.together)
+
+
 @dataclass(frozen=True, slots=True)
 class _WidenedBlock:
     """Part of a matrix of halves, and where it is in f32: rows of it, or columns where those lie together."""
@@ -167,7 +236,7 @@ def _room(side: Index, other: Index, f: VectorBuilder) -> Index:
 
 
 def _product(machine: Machine, element: str, result: str) -> str:
-    f = VectorBuilder(machine, "f32")
+    f, layout = VectorBuilder(machine, "f32"), _Layout.of(machine, element)
     m, n, k = f.number("m"), f.number("n"), f.number("k")
     types = {"a": element, "b": element, "c": result}
     a, b, c = (
@@ -218,11 +287,12 @@ def _product(machine: Machine, element: str, result: str) -> str:
         f.branch(f.equal(rows, 1), lambda: of(1), lambda: of(MOST_ROWS))
 
     def panels(rows: Index, columns: Index, left: Matrix, right: Matrix, to: Matrix) -> None:
-        _panels(f, element, result, (rows, columns, k), left, right, to, add)
+        _panels(f, layout, result, (rows, columns, k), left, right, to, add)
 
     def by_panels() -> None:
         as_it_is, turned = (
-            _cost(f, result, *each) for each in ((m, n, k, a, b, c), (n, m, k, b.transpose, a.transpose, c.transpose))
+            _cost(f, layout, result, *each)
+            for each in ((m, n, k, a, b, c), (n, m, k, b.transpose, a.transpose, c.transpose))
         )
         f.branch(
             f.at_least(turned, as_it_is),
@@ -243,18 +313,28 @@ def _product(machine: Machine, element: str, result: str) -> str:
 
 
 def _cost(
-    f: VectorBuilder, result: str, rows: Index, columns: Index, k: Index, left: Matrix, right: Matrix, to: Matrix
+    f: VectorBuilder,
+    layout: _Layout,
+    result: str,
+    rows: Index,
+    columns: Index,
+    k: Index,
+    left: Matrix,
+    right: Matrix,
+    to: Matrix,
 ) -> Index:
     """What `_panels` takes, in 1/16 of a cycle; more than anything where rows of the left operand do not lie together."""
     tile = Tile.of(f.machine)
-    sums = f.mul(f.mul(f.mul(rows, f.ceildiv(columns, tile.narrow * f.lanes)), k), tile.narrow * _SUM)
+    sums = f.mul(
+        f.mul(f.mul(rows, f.ceildiv(columns, tile.narrow * f.lanes)), k), tile.narrow * _SUM // layout.together
+    )
     gathered = f.select(f.equal(right.row, 1), _BY_SQUARES, _ONE_BY_ONE)
     each = f.select(f.equal(right.column, 1), _BY_ROWS, gathered)
     packed = f.mul(f.mul(columns, k), each)
     apart = f.select(f.equal(to.row, 1), _IN_SQUARES, _ALONE) if f.machine.masks else _ALONE
     stored = f.mul(f.mul(rows, columns), f.select(f.equal(to.column, 1), _AS_VECTOR, apart))
     converted = f.mul(f.mul(f.mul(rows, k), _CONVERTED), f.ceildiv(columns, _most_columns(f.machine, result)))
-    found = f.add(sums, packed, converted, f.mul(stored, f.ceildiv(k, _deepest(f.machine))))
+    found = f.add(sums, packed, converted, f.mul(stored, f.ceildiv(k, layout.together * _deepest(f.machine))))
     return f.select(f.equal(left.column, 1), found, 1 << 62)
 
 
@@ -272,7 +352,7 @@ def _deepest(machine: Machine) -> int:
 
 def _panels(
     f: VectorBuilder,
-    element: str,
+    layout: _Layout,
     result: str,
     sizes: tuple[Index, Index, Index],
     a: Matrix,
@@ -284,21 +364,22 @@ def _panels(
 
     Sums of a 16-bit result are in f32 behind the panels, for `_SUMMED_ROWS` rows at a time; those of f32 are c itself.
     """
-    m, n, k = sizes
+    element, (m, n, k) = layout.element, sizes
     tile, deepest = Tile.of(f.machine), _deepest(f.machine)
     width, tall = tile.columns(f.machine, "f32"), _TILES * tile.rows
-    deep = even(f, k, deepest, 1)
+    deep = even(f, k, layout.together * deepest, layout.multiple(f))
+    long = layout.elements(f, deep)
     wide = even(f, n, _most_columns(f.machine, result), width)
     summed = m if result == "f32" else even(f, m, _SUMMED_ROWS, tall)
     short_room = 0 if result == "f32" else (tall + _PADDING) * (width + _PADDING)
     block, own = f.scratch(tall * (deepest + _PADDING)), f.scratch(deepest * width + short_room)
-    room = f.mul(wide, deep) if result == "f32" else f.add(f.mul(wide, deep), _room(summed, wide, f))
+    room = f.mul(wide, long) if result == "f32" else f.add(f.mul(wide, long), _room(summed, wide, f))
     memory = f.take_scratch(CONVERTED, f.mul(room, 4), own)
     short = f.same_memory(memory, own)
     wide = f.select(short, width, wide)
     if result != "f32":
         summed = f.select(short, tall, summed)
-    sums_at, step = f.mul(wide, deep), f.add(deep, _PADDING)
+    sums_at, step = f.mul(wide, long), f.add(long, _PADDING)
     types = kinds(PACK_ARGUMENTS, "f32")
     types[PACK_ARGUMENTS.index("b")] = f"memref<{element}>"
     with f.steps(0, n, wide) as j, f.steps(0, m, summed) as first:
@@ -311,27 +392,28 @@ def _panels(
             here = f.minimum(deep, f.sub(k, p))
             with f.loop(0, columns, width) as q:
                 source, some = b.moved(f, p, f.add(j, q)), f.minimum(width, f.sub(columns, q))
-                values = [here, some, *source.arguments, memory.pointer, f.mul(q, here)]
-                f.call_local(pack_name(element), list(zip(values, types, strict=True)))
+                values = [here, some, *source.arguments, memory.pointer, f.mul(q, long)]
+                f.call_local(layout.pack, list(zip(values, types, strict=True)))
             with f.loop(0, height, tall) as i:
                 rows, left = f.minimum(tall, f.sub(height, i)), a.moved(f, f.add(first, i), p)
                 next_rows = f.add(left.at, f.mul(left.row, tall - tile.rows))
                 values = [rows, here, left.memory.pointer, left.at, left.row, 1, block.pointer, 0, step]
-                f.call_local(convert_name(element, widen=True), list(zip(values, convert_kinds(element), strict=True)))
+                f.call_local(layout.copy, list(zip(values, convert_kinds(element), strict=True)))
                 with f.loop(0, columns, width) as q:
                     to = total.moved(f, i, q)
-                    given: dict[str, Index] = {"m": rows, "k": here, "a": block.pointer, "a_at": 0, "a_row": step}
-                    given |= {"b": memory.pointer, "b_at": f.mul(q, here), "b_row": width, "c": to.memory.pointer}
+                    given: dict[str, Index] = {"m": rows, "k": layout.elements(f, here)}
+                    given |= {"a": block.pointer, "a_at": 0, "a_row": step}
+                    given |= {"b": memory.pointer, "b_at": f.mul(q, long), "b_row": width, "c": to.memory.pointer}
                     given |= {"c_at": to.at, "c_row": to.row, "c_column": to.column}
                     given |= {
                         "columns": f.minimum(width, f.sub(columns, q)),
                         "add": str(f.either(add, f.at_least(p, 1))),
                     }
-                    given |= asked_ahead(f, left.memory, next_rows, left.row, element)
+                    given |= asked_ahead(f, left.memory, next_rows, left.row, element, layout.together)
                     of_sweep = zip(
                         (given[name] for name in SWEEP_ARGUMENTS), kinds(SWEEP_ARGUMENTS, "f32"), strict=True
                     )
-                    f.call_local(sweep_name("f32"), list(of_sweep))
+                    f.call_local(layout.sweep, list(of_sweep))
         if result != "f32":
             sums.convert(f, element, widen=False)
     f.give_scratch(memory, own)

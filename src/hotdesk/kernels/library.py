@@ -11,9 +11,10 @@ from hotdesk.ir.context import make_context, run_mlir_passes
 from hotdesk.ir.linking import define
 from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, kinds, sweep_name
 from hotdesk.kernels.convolution import convolution_functions
-from hotdesk.kernels.halves import summed_in
+from hotdesk.kernels.halves import pair_functions
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.shared import batch_functions, half_batch_functions, sharing_function
+from hotdesk.kernels.micro import summed_in
+from hotdesk.kernels.shared import batch_functions, half_batch_functions, sharing_function, told
 from hotdesk.kernels.shared_convolution import sharing_convolution, sharing_winograd
 from hotdesk.kernels.sharing import SHARING
 from hotdesk.kernels.winograd import winograd_functions
@@ -41,8 +42,13 @@ def product_module(machine: Machine, element: str) -> ir.Module:
 
 
 def half_module(machine: Machine, element: str, result: str) -> ir.Module:
-    """The same for a type of 16 bits; it calls `product_name` and `sweep_name` of f32, of the module of those products."""
+    """The same for a type of 16 bits; it calls `product_name` of f32, and `sweep_name` of that or of pairs."""
     return _module(half_batch_functions(machine, element, result), sharing_function(machine, element, result))
+
+
+def pairs_module(machine: Machine, element: str) -> ir.Module:
+    """The same for `sweep_name` of pairs of 16-bit floats, which their products call."""
+    return _module(pair_functions(machine, element), told(sweep_name(element), SWEEP_ARGUMENTS, summed_in(element)))
 
 
 def convolution_module(machine: Machine, image: str) -> ir.Module:

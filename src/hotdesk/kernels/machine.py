@@ -6,7 +6,7 @@ import platform
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +24,7 @@ class Machine:
         registers: how many of them there are.
         fma: whether it multiplies and adds in one instruction.
         l1_bytes, l2_bytes: its caches for data.
+        bf16_dot: LLVM's name of its instruction that adds two products of bf16 to each f32 of a vector; empty without one.
     """
 
     vector_bytes: int
@@ -31,6 +32,7 @@ class Machine:
     fma: bool
     l1_bytes: int = 32 * 1024
     l2_bytes: int = 512 * 1024
+    bf16_dot: str = ""
 
     @property
     def slow_masked_stores(self) -> bool:
@@ -51,12 +53,17 @@ class Machine:
         """How many elements of the type a vector holds."""
         return self.vector_bytes // _BYTES[element]
 
+    def sums_pairs(self, element: str) -> bool:
+        """Whether it multiplies 16-bit floats of a type as they are, two in each lane (`bf16_dot`)."""
+        return element == "bf16" and bool(self.bf16_dot)
+
     def bytes_of(self, element: str) -> int:
         """How many bytes an element of the type has."""
         return _BYTES[element]
 
 
 AVX512 = Machine(64, 32, fma=True, l2_bytes=1024 * 1024)
+AVX512_BF16 = replace(AVX512, bf16_dot="llvm.x86.avx512bf16.dpbf16ps.512")
 AVX2 = Machine(32, 16, fma=True)
 NEON = Machine(16, 32, fma=True)
 GENERIC = Machine(16, 16, fma=False)
@@ -67,7 +74,7 @@ def host() -> Machine:
     """The machine that this process runs on."""
     kind = of_features(_features(), platform.machine().lower())
     l1, l2 = _cache_bytes(1), _cache_bytes(2)
-    return Machine(kind.vector_bytes, kind.registers, kind.fma, l1 or kind.l1_bytes, l2 or kind.l2_bytes)
+    return replace(kind, l1_bytes=l1 or kind.l1_bytes, l2_bytes=l2 or kind.l2_bytes)
 
 
 _target: ContextVar[Machine | None] = ContextVar("target", default=None)
@@ -91,7 +98,7 @@ def generating_for(machine: Machine) -> Generator[None]:
 def of_features(features: Mapping[str, bool], architecture: str) -> Machine:
     """The kind of machine, with caches of a usual size."""
     if features.get("AVX512F"):
-        return AVX512
+        return AVX512_BF16 if features.get("AVX512BF16") else AVX512
     if features.get("AVX2") and features.get("FMA3"):
         return AVX2
     if architecture in ("arm64", "aarch64"):  # whose base has both vectors and fused products

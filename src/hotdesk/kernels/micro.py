@@ -5,6 +5,9 @@
 A tile is `rows` broadcast elements of a times some vectors of b. a is read where it lies, k by k along each row; b is a panel,
 packed or as it lies: rows of as many columns as a tile has. After Goto and van de Geijn, *Anatomy of High-Performance Matrix
 Multiplication*, 2008, but for a, which needs no packing: one element of it serves a whole row of the tile.
+
+Where the machine sums pairs of 16-bit floats, each element of a and b is two of them that follow each other along k, and k counts
+the pairs; c is of f32.
 """
 
 from __future__ import annotations
@@ -24,6 +27,15 @@ _WRITTEN_OUT = 8
 
 LINE_BYTES = 64
 """Of a line of the caches, as far as it is known; a machine that has longer ones is asked for some of them twice."""
+
+
+HALVES = ("f16", "bf16")
+"""Element types of 16 bits that there are products of; their result is of the same type, or of f32."""
+
+
+def summed_in(element: str) -> str:
+    """The type of the sums of products of an element type."""
+    return "f32" if element in HALVES else element
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +106,7 @@ def group_length(machine: Machine, element: str) -> int:
 def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> str:
     """The function of a tile of exactly `rows` rows and up to `vectors` vectors of columns.
 
-    b is read over the whole width, whatever `columns` says.
+    b is read over the whole width, whatever `columns` says. Of 16-bit floats it takes pairs, as memory of f32.
     """
     return _TileLoops(machine, element, rows, vectors).function()
 
@@ -106,8 +118,10 @@ class _TileLoops:
     """
 
     def __init__(self, machine: Machine, element: str, rows: int, vectors: int) -> None:
-        self.machine, self.element, self.rows, self.vectors = machine, element, rows, vectors
-        self.f = f = VectorBuilder(machine, element)
+        self.machine, self.element, self.rows, self.vectors = machine, summed_in(element), rows, vectors
+        self.name = tile_name(element, rows, vectors)
+        self.f = f = VectorBuilder(machine, self.element)
+        self.multiply = f.add_pairs if element in HALVES else f.multiply_add
         self.k = f.number("k")
         self.a, self.a_at, self.a_row, self.a_column = (
             f.pointer("a"),
@@ -125,9 +139,9 @@ class _TileLoops:
         self.columns, self.add = f.number("columns"), f.flag("add")
         names = ("ahead", "ahead_step", "ahead_row")
         self.ahead, self.ahead_step, self.ahead_row = (f.integer(f.number(name)) for name in names)
-        self.width, self.count, self.size = vectors * f.lanes, rows * vectors, machine.bytes_of(element)
+        self.width, self.count, self.size = vectors * f.lanes, rows * vectors, machine.bytes_of(self.element)
         self.together = f.equal(self.c_column, 1)
-        self.group = group_length(machine, element)
+        self.group = group_length(machine, self.element)
 
     def function(self) -> str:
         f = self.f
@@ -144,7 +158,7 @@ class _TileLoops:
         found = f.carry(0, whole, group, [f.zeros()] * count, self._sum_together, [*starts, self.ahead])
         sums = f.carry(whole, k, group, found[:count], self._sum_apart, found[count:])[:count]
         self._store(sums)
-        return f.function(tile_name(self.element, self.rows, self.vectors))
+        return f.function(self.name)
 
     def _ask_for_rows(self) -> None:
         """Of c, which is wanted when all is summed; a row touches two lines at most."""
@@ -210,7 +224,7 @@ class _TileLoops:
             for _ in range(i % _ROWS_BY_ADDRESS):
                 address = f.add_addresses(address, self.row_apart)
             value = f.broadcast(f.load_at(f.moved_address(address, begun)))
-            result += [f.multiply_add(value, row[j], sums[i * self.vectors + j]) for j in range(self.vectors)]
+            result += [self.multiply(value, row[j], sums[i * self.vectors + j]) for j in range(self.vectors)]
         return result
 
     def _store(self, sums: list[str]) -> None:

@@ -5,6 +5,10 @@
 What lies together is copied as vectors, what lies together the other way is transposed in registers, square by square, and
 anything else is copied element by element. A panel of 16-bit floats becomes one of f32: two steps of p are transposed as one, and
 the same elements of the next panel are asked for. What a panel has beyond its columns is never stored, and may be anything.
+
+A panel of pairs has two steps of p in each element, of which the second is 0 behind the last step:
+
+    panel[p / 2, j] = b[p, j], b[p + 1, j]     for even p < k
 """
 
 from __future__ import annotations
@@ -92,3 +96,68 @@ def pack_function(machine: Machine, element: str, vectors: int, source: str = ""
     )
     f.first_of(ways, lambda: elements(0))
     return f.function(pack_name(source or element))
+
+
+def pack_pairs_name(element: str) -> str:
+    return f"hotdesk_pack_pairs_{element}"
+
+
+def pack_pairs_function(machine: Machine, element: str, vectors: int) -> str:
+    """The function that packs a panel of pairs, for machines with masks; it writes whole squares: up to `lanes` - 1 rows more."""
+    f = VectorBuilder(machine, "f32")
+    k, columns = f.number("k"), f.number("columns")
+    b, b_at, b_row, b_column = f.pointer("b", element), f.number("b_at"), f.number("b_row"), f.number("b_column")
+    panel, panel_at = f.pointer("panel"), f.number("panel_at")
+    width, deep = vectors * f.lanes, 2 * f.lanes
+    odd = f.equal(f.mod(k, 2), 1)
+
+    def by_rows() -> None:
+        masks = [f.first_lanes(f.sub(columns, j * f.lanes)) for j in range(vectors)]
+        none = f.first_lanes(0)
+
+        def row(p: Index, *, whole: bool) -> None:
+            begin = f.add(b_at, f.mul(p, b_row))
+            for j, mask in enumerate(masks):
+                first = f.add(begin, j * f.lanes)
+                both = f.load_masked(b, first, mask), f.load_masked(b, f.add(first, b_row), mask if whole else none)
+                f.store_vector(
+                    f.paired(*both, element), panel, f.add(panel_at, f.mul(f.floordiv(p, 2), width), j * f.lanes)
+                )
+
+        with f.loop(0, f.sub(k, f.mod(k, 2)), 2) as p:
+            row(p, whole=True)
+        f.branch(odd, lambda: row(f.sub(k, 1), whole=False))
+
+    def squares() -> None:
+        """Columns that are not there are the last one again."""
+        last, whole = f.sub(columns, 1), f.sub(k, f.mod(k, deep))
+        across = f.mul(f.ceildiv(columns, f.lanes), f.lanes)
+
+        def square(p: Index, j: Index, load: Callable[[Index], str]) -> None:
+            found = [load(f.add(b_at, p, f.mul(f.minimum(f.add(j, i), last), b_column))) for i in range(f.lanes)]
+            target = f.add(panel_at, f.mul(f.floordiv(p, 2), width), j)
+            for i, pairs in enumerate(f.transpose(found)):
+                f.store_vector(pairs, panel, f.add(target, i * width))
+
+        with f.loop(0, whole, deep) as p, f.loop(0, across, f.lanes) as j:
+            for i in range(f.lanes):
+                f.prefetch_far(f.integer(f.place(b, f.add(b_at, p, f.mul(f.add(j, i + width), b_column)), 2)))
+            square(p, j, lambda at: f.load_pairs(b, at))
+        with f.loop(whole, k, deep) as p, f.loop(0, across, f.lanes) as j:
+            square(p, j, lambda at: f.load_first_pairs(b, at, f.sub(k, p)))
+
+    def elements() -> None:
+        with f.loop(0, k) as p, f.loop(0, columns) as j:
+            store(f.load(b, f.add(b_at, f.dot((p, j), (b_row, b_column)))), p, j)
+        f.branch(odd, clear_last)
+
+    def clear_last() -> None:
+        with f.loop(0, columns) as j:
+            store(f.constant("0.0", element), k, j)
+
+    def store(value: str, p: Index, j: Index) -> None:
+        pair = f.add(panel_at, f.mul(f.floordiv(p, 2), width), j)
+        f.store(value, f.as_elements(panel, element), f.add(f.mul(pair, 2), f.mod(p, 2)))
+
+    f.first_of(((f.equal(b_column, 1), by_rows), (f.equal(b_row, 1), squares)), elements)
+    return f.function(pack_pairs_name(element))

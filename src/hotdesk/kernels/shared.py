@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hotdesk.kernels.blocks import PRODUCT_ARGUMENTS, SWEEP_ARGUMENTS, Matrix, kinds, sweep_name
-from hotdesk.kernels.halves import HALVES, half_functions, half_product_name
+from hotdesk.kernels.halves import half_functions, half_product_name
 from hotdesk.kernels.jobs import MOST_THREADS, Job, address_function
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import Tile
+from hotdesk.kernels.micro import HALVES, Tile
 from hotdesk.kernels.product import product_functions, product_name
 from hotdesk.kernels.vectors import VectorBuilder
 
@@ -84,7 +84,7 @@ def _job(element: str, result: str) -> Job:
 def sharing_function(machine: Machine, element: str, result: str = "") -> str:
     """The shared product in the LLVM dialect; it calls `hotdesk_share` and what `batch_functions` become."""
     tile, job = Tile.of(machine), _job(element, result)
-    told = () if element in HALVES else ((sweep_name, SWEEP_ARGUMENTS), (product_name, PRODUCT_ARGUMENTS))
+    functions = () if element in HALVES else ((sweep_name, SWEEP_ARGUMENTS), (product_name, PRODUCT_ARGUMENTS))
     work = f"""
   %most = llvm.mlir.constant({MOST_THREADS} : i64) : i64
   %read = llvm.mlir.constant({_READ} : i64) : i64
@@ -118,12 +118,12 @@ def sharing_function(machine: Machine, element: str, result: str = "") -> str:
 {_moved("b")}
 {_moved("c")}"""
     tiled = tile.columns(machine, element), tile.rows
-    telling = "".join(_told(name(element), arguments, element) for name, arguments in told)
+    telling = "".join(told(name(element), arguments, element) for name, arguments in functions)
     return job.sharing(tiled, ("batch", "n", "m"), work, part, steps) + telling
 
 
-def _told(function: str, arguments: Sequence[str], element: str) -> str:
-    """What tells other modules the address of a function of vectors."""
+def told(function: str, arguments: Sequence[str], element: str) -> str:
+    """What tells other modules, in the LLVM dialect, the address of a function of vectors."""
     types = ", ".join(_in_llvm(kind) for kind in kinds(arguments, element))
     return f"llvm.func @{function}({types})\n{address_function(function)}\n"
 

@@ -6,8 +6,6 @@ rows    rows of b and of the result lie together, a has one row: some rows of b 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
@@ -74,7 +72,8 @@ def rows_function(machine: Machine, element: str) -> str:
 def dots_function(machine: Machine, element: str, rows: int, result: str = "") -> str:
     """c[m, n] (+)= a[m, k] b[k, n] for m of at least 1 and at most `rows`, each row of a and column of b lying together.
 
-    16-bit floats are multiplied and added in f32, and each sum is rounded once, or not at all where c is of type f32: `result`.
+    16-bit floats are multiplied and added in f32, in pairs where the machine does that. Each sum is rounded once, or not at all if c
+    is of type f32: `result`.
     """
     f = VectorBuilder(machine, "f32" if machine.bytes_of(element) == 2 else element)
     total_type = f.element
@@ -95,10 +94,12 @@ def dots_function(machine: Machine, element: str, rows: int, result: str = "") -
     )
     columns = 4 if rows == 1 else 2  # that many sums, with what they are made of, fit 16 registers
     unrolled = _UNROLLED if rows == 1 else 1
+    pairs = machine.sums_pairs(element)
+    deep = 2 * f.lanes if pairs else f.lanes  # elements of k in a vector
+    multiply = f.add_pairs if pairs else f.multiply_add
     sums = f.scratch(rows * columns)
     a_rows = [f.add(a_at, f.mul(f.minimum(i, f.sub(m, 1)), a_row)) for i in range(rows)]
-    whole = f.sub(k, f.mod(k, f.lanes * unrolled))
-    masks = [f.first_lanes(f.sub(k, f.add(whole, u * f.lanes))) for u in range(unrolled if machine.masks else 0)]
+    whole = f.sub(k, f.mod(k, deep * unrolled))
     summed = k if machine.masks else whole  # elements of k that are summed as vectors
     # Columns computed together lie far apart: the next ones follow each of them in memory, where processors ask for them in time.
     apart = f.maximum(1, f.ceildiv(n, columns))
@@ -106,12 +107,17 @@ def dots_function(machine: Machine, element: str, rows: int, result: str = "") -
         last = f.sub(n, 1)
         b_columns = [f.add(b_at, f.mul(f.minimum(f.add(j, f.mul(i, apart)), last), b_column)) for i in range(columns)]
 
-        def step(p: Index, totals: list[str], masks: Sequence[str] = ()) -> list[str]:
-            """Adds the products of some vectors from p on; of the lanes that `masks` name, if any are given."""
+        def step(p: Index, totals: list[str], *, last: bool = False) -> list[str]:
+            """Adds the products of some vectors from p on; of what is left of k with `last`."""
 
             def read(operand: Operand, start: Index, u: int) -> str:
-                place = f.add(start, p, u * f.lanes)
-                return f.load_masked_wide(operand, place, masks[u]) if masks else f.load_wide(operand, place)
+                place = f.add(start, p, u * deep)
+                if not last:
+                    return f.load_pairs(operand, place) if pairs else f.load_wide(operand, place)
+                left = f.sub(k, f.add(p, u * deep))
+                if pairs:
+                    return f.load_first_pairs(operand, place, left)
+                return f.load_masked_wide(operand, place, f.first_lanes(left))
 
             result: list[str] = []
             for u in range(unrolled):
@@ -119,13 +125,13 @@ def dots_function(machine: Machine, element: str, rows: int, result: str = "") -
                 for i, start in enumerate(a_rows):
                     left = read(a, start, u)
                     before = totals[(u * rows + i) * columns :]
-                    result += [f.multiply_add(left, right[q], before[q]) for q in range(columns)]
+                    result += [multiply(left, right[q], before[q]) for q in range(columns)]
             return result
 
         count = rows * columns
-        totals = f.carry(0, whole, f.lanes * unrolled, [f.zeros()] * count * unrolled, step)
+        totals = f.carry(0, whole, deep * unrolled, [f.zeros()] * count * unrolled, step)
         if machine.masks:
-            totals = step(whole, totals, masks)
+            totals = step(whole, totals, last=True)
         for u in range(1, unrolled):
             totals[:count] = [f.add_vectors(totals[i], totals[u * count + i]) for i in range(count)]
         for i in range(count):

@@ -220,8 +220,13 @@ class VectorBuilder(KernelBuilder):
         """The memory of an operand, and the type that some of its lanes are moved as: LLVM would move bf16 by way of f32."""
         if operand.element != "bf16":
             return operand.flat, operand.element
-        kinds = "memref<?xbf16> to memref<?xi16>"
-        return self.value(f"builtin.unrealized_conversion_cast {operand.flat} : {kinds}"), "i16"
+        return self.as_elements(operand, "i16").flat, "i16"
+
+    def as_elements(self, operand: Operand, element: str) -> Operand:
+        """The same memory as elements of another type."""
+        kinds = f"memref<?x{operand.element}> to memref<?x{element}>"
+        flat = self.value(f"builtin.unrealized_conversion_cast {operand.flat} : {kinds}")
+        return Operand(operand.pointer, flat, element, (), ())
 
     def _bits_as(self, value: str, element: str, other: str) -> str:
         """The bits of a vector as another type of the same length."""
@@ -356,6 +361,27 @@ class VectorBuilder(KernelBuilder):
         found = self.value(f"vector.load {operand.flat}[{self.index(offset)}] : memref<?x{operand.element}>, {pairs}")
         return self.value(f"vector.bitcast {found} : {pairs} to {self.vector}")
 
+    def load_first_pairs(self, operand: Operand, offset: Index, count: Index) -> str:
+        """The same of the first `count` 16-bit floats, and zeros, for which nothing is read."""
+        low, high = (
+            self.load_masked(operand, self.add(offset, first), self.first_lanes(self.sub(count, first)))
+            for first in (0, self.lanes)
+        )
+        half, pairs = (f"vector<{lanes}x{operand.element}>" for lanes in (self.lanes, 2 * self.lanes))
+        found = self.value(f"vector.shuffle {low}, {high} {[*range(2 * self.lanes)]} : {half}, {half}")
+        return self.value(f"vector.bitcast {found} : {pairs} to {self.vector}")
+
+    def paired(self, first: str, second: str, element: str) -> str:
+        """Two vectors of 16-bit floats, two in each lane."""
+        short, bits, half = (self._many(kind, None) for kind in ("i16", "i32", element))
+        low, high = (
+            self.value(f"arith.extui {self.value(f'arith.bitcast {each} : {half} to {short}')} : {short} to {bits}")
+            for each in (first, second)
+        )
+        upper = self.value(f"arith.shli {high}, {self._filled(16, bits)} : {bits}")
+        both = self.value(f"arith.ori {low}, {upper} : {bits}")
+        return self.value(f"arith.bitcast {both} : {bits} to {self.vector}")
+
     def widened_pairs(self, value: str, element: str) -> tuple[str, str]:
         """The first of the two 16-bit floats in each lane, and the second, in f32."""
         bits = self._many("i32", None)
@@ -404,6 +430,13 @@ class VectorBuilder(KernelBuilder):
         if self.machine.fma:
             return self.value(f"math.fma {a}, {b}, {to} : {self.vector}")
         return self.add_vectors(self.value(f"arith.mulf {a}, {b} : {self.vector}"), to)
+
+    def add_pairs(self, a: str, b: str, to: str) -> str:
+        """`to` and, in each lane, the products of the two bf16 that lie in it in a and in b (`Machine.bf16_dot`)."""
+        pairs = f"vector<{2 * self.lanes}xbf16>"
+        both = (self.value(f"vector.bitcast {each} : {self.vector} to {pairs}") for each in (a, b))
+        kinds = f"({self.vector}, {pairs}, {pairs}) -> {self.vector}"
+        return self.value(f'llvm.call_intrinsic "{self.machine.bf16_dot}"({to}, {", ".join(both)}) : {kinds}')
 
     def add_vectors(self, a: str, b: str) -> str:
         return self.value(f"arith.addf {a}, {b} : {self.vector}")

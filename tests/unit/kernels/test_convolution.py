@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 from hotdesk.kernels.blocks import depth
 from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS, most_weights
 from hotdesk.kernels.convolution_packing import MOST_TAPS
-from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
-from hotdesk.kernels.shared import shared_name
+from hotdesk.kernels.micro import summed_in
 from hotdesk.kernels.shared_convolution import shared_convolution_name
 from hotdesk.runtime.code.products import CommonCode, common_code
 from hotdesk.runtime.code.threads import ThreadPool
@@ -72,12 +71,16 @@ class Case:
 
 
 @cache
-def compiled(machine: Machine, element: str, *, pooled: bool = False) -> tuple[CommonCode, CommonCode]:
-    products = common_code(shared_name(summed_in(element)), machine)
-    convolutions = common_code(shared_convolution_name(element), machine, products)
+def compiled(machine: Machine, element: str, *, pooled: bool = False) -> CommonCode:
+    convolutions = common_code(shared_convolution_name(element), machine, lambda name: products(machine, name))
     if pooled:
         pool().serve(convolutions.machine, 1)
-    return convolutions, products
+    return convolutions
+
+
+@cache
+def products(machine: Machine, name: str) -> CommonCode:
+    return common_code(name, machine)
 
 
 @cache
@@ -223,14 +226,14 @@ CASES = {
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("name", CASES)
 def test_every_case(name: str, machine: str) -> None:
-    code, _ = compiled(MACHINES[machine], "f32")
+    code = compiled(MACHINES[machine], "f32")
     for add in (False, True):
         check(code, CASES[name], add=add, behind=not add)
 
 
 @pytest.mark.parametrize("machine", ["host", "AVX-512"])
 def test_doubles(machine: str) -> None:
-    code, _ = compiled(MACHINES[machine], "f64")
+    code = compiled(MACHINES[machine], "f64")
     for number, case in enumerate(CASES.values()):
         check(code, case, "f64", add=bool(number % 2))
 
@@ -239,7 +242,7 @@ def test_doubles(machine: str) -> None:
 @pytest.mark.parametrize("machine", ["host", "small caches", "AVX2", "NEON"])
 @pytest.mark.parametrize("element", ["bf16", "f16"])
 def test_halves_are_summed_in_single_precision(element: str, machine: str, pooled: bool) -> None:
-    code, _ = compiled(MACHINES[machine], element, pooled=pooled)
+    code = compiled(MACHINES[machine], element, pooled=pooled)
     for number, case in enumerate(CASES.values()):
         check(code, case, element, add=bool(number % 2), behind=number % 3 > 0)
 
@@ -255,7 +258,7 @@ def test_blocks_are_several() -> None:
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads(threads: int) -> None:
     """Shared out by images, by groups, by pixels and by filters."""
-    code, _ = compiled(host(), "f32")
+    code = compiled(host(), "f32")
     pool().serve(code.machine, threads)
     large = Case(channels=40, filters=60, image=(40, 41))
     few_pixels = Case(channels=200, filters=500, image=(5, 5))
@@ -266,7 +269,7 @@ def test_threads(threads: int) -> None:
 
 
 def test_the_same_numbers_each_time() -> None:
-    code, _ = compiled(host(), "f32")
+    code = compiled(host(), "f32")
     pool().serve(code.machine, 2)
     case = Case(channels=64, filters=64, image=(30, 30))
     values = np.random.default_rng(1)
@@ -287,7 +290,7 @@ def test_sums_are_as_exact_as_they_can_be() -> None:
     for element, digits in (("f32", 3e-7), ("f64", 6e-16)):
         dtype = TYPES[element]
         y = np.empty(case.shapes[2], dtype)
-        call(compiled(host(), element)[0], case, x.astype(dtype), w.astype(dtype), y, add=False)
+        call(compiled(host(), element), case, x.astype(dtype), w.astype(dtype), y, add=False)
         exact = expected(case, x.astype(dtype), w.astype(dtype))
         bound = expected(case, np.abs(x), np.abs(w))
         assert float((np.abs(y - exact) / bound).max()) < digits * 4
@@ -317,4 +320,4 @@ def cases(draw: st.DrawFn) -> Case:
 @settings(max_examples=400, deadline=None, derandomize=True)
 @given(cases(), st.booleans(), st.booleans(), st.sampled_from(["host", "small caches", "AVX-512", "NEON"]))
 def test_any_convolution(case: Case, add: bool, behind: bool, machine: str) -> None:
-    check(compiled(MACHINES[machine], "f32")[0], case, add=add, behind=behind)
+    check(compiled(MACHINES[machine], "f32"), case, add=add, behind=behind)

@@ -13,7 +13,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, host
+from hotdesk.kernels.blocks import sweep_name
+from hotdesk.kernels.library import half_module, pairs_module
+from hotdesk.kernels.machine import AVX2, AVX512, AVX512_BF16, GENERIC, NEON, host
 from hotdesk.kernels.shared import shared_name
 from hotdesk.runtime.code.products import CommonCode, common_code
 from hotdesk.runtime.code.threads import ThreadPool
@@ -42,14 +44,22 @@ def pool() -> ThreadPool:
 
 
 @cache
-def compiled(machine: str, element: str, result: str = "", *, pooled: bool = True) -> tuple[CommonCode, CommonCode]:
-    """The products of the type, and those of f32 that they call."""
-    singles = common_code(shared_name("f32"), MACHINES[machine])
-    halves = common_code(shared_name(element, result), MACHINES[machine], singles)
+def compiled(machine: str, element: str, result: str = "", *, pooled: bool = True) -> CommonCode:
+    """The products of the type, and what they call."""
+    code = common_code(
+        shared_name(element, result), MACHINES[machine], lambda name: module(machine, name, pooled=pooled)
+    )
     if pooled:
-        pool().serve(singles.machine, 1)
-        pool().serve(halves.machine, 1)
-    return halves, singles
+        pool().serve(code.machine, 1)
+    return code
+
+
+@cache
+def module(machine: str, name: str, *, pooled: bool) -> CommonCode:
+    code = common_code(name, MACHINES[machine])
+    if pooled:
+        pool().serve(code.machine, 1)
+    return code
 
 
 def call(products: CommonCode, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, add: bool) -> None:
@@ -101,7 +111,7 @@ def check(
 
 @pytest.mark.parametrize(("machine", "element"), [*product(["host"], TYPES), *product(list(MACHINES)[1:], ["bf16"])])
 def test_every_layout(machine: str, element: str) -> None:
-    products, _ = compiled(machine, element)
+    products = compiled(machine, element)
     turned = zip(LAYOUTS, LAYOUTS[1:] + LAYOUTS[:1], LAYOUTS[3:] + LAYOUTS[:3], strict=True)
     layouts = product(LAYOUTS[:3], repeat=3) if machine == "host" else turned
     for sizes, each, add in product(SIZES, list(layouts), (False, True)):
@@ -110,7 +120,7 @@ def test_every_layout(machine: str, element: str) -> None:
 
 @pytest.mark.parametrize("pooled", [True, False])
 def test_several_blocks(pooled: bool) -> None:
-    products, _ = compiled("host", "bf16", pooled=pooled)
+    products = compiled("host", "bf16", pooled=pooled)
     for layouts in product(("rows", "columns"), repeat=3):
         check(products, (211, 50, 130), layouts, torch.bfloat16, 1, True)
         check(products, (17, 400, 200), layouts, torch.bfloat16, 2, False)
@@ -121,7 +131,7 @@ def test_several_blocks(pooled: bool) -> None:
 
 @pytest.mark.parametrize("element", TYPES)
 def test_results_of_f32(element: str) -> None:
-    products = compiled("host", element, "f32")[0]
+    products = compiled("host", element, "f32")
     for sizes, layouts, add in product(
         [*SIZES, (211, 50, 1300), (2, 300, 700)], product(LAYOUTS[:3], repeat=2), (False, True)
     ):
@@ -136,7 +146,7 @@ def test_results_of_f32(element: str) -> None:
     ("machine", "element"), [("AVX2", "bf16"), ("AVX2", "f16"), ("generic", "bf16"), ("NEON", "bf16")]
 )
 def test_results_of_f32_on_other_machines(machine: str, element: str) -> None:
-    products = compiled(machine, element, "f32")[0]
+    products = compiled(machine, element, "f32")
     for sizes, layouts in product(
         [*SIZES, (40, 30, 300)], (("rows", "columns"), ("rows", "rows"), ("columns", "rows"))
     ):
@@ -146,7 +156,7 @@ def test_results_of_f32_on_other_machines(machine: str, element: str) -> None:
 @pytest.mark.parametrize("pooled", [True, False])
 def test_several_blocks_of_panels(pooled: bool) -> None:
     """Of columns, rows and k; with rows of either operand converted, and without scratch memory."""
-    products = compiled("host", "bf16", "f32", pooled=pooled)[0]
+    products = compiled("host", "bf16", "f32", pooled=pooled)
     for sizes, layouts in product(
         ((60, 1700, 1300), (16, 900, 1100), (900, 20, 63)), (("rows", "columns"), ("gap", "rows"))
     ):
@@ -156,23 +166,29 @@ def test_several_blocks_of_panels(pooled: bool) -> None:
 
 @pytest.mark.parametrize("element", TYPES)
 def test_numbers_of_every_size_become_f32(element: str) -> None:
-    """Of each of 16 bits, in the operand that is packed, and in the one that is converted: exactly."""
-    dtype, products = TYPES[element], compiled("host", element, "f32")[0]
+    """Of each of 16 bits, in the operand that is packed, and in the one that is converted: exactly.
+
+    The instruction that sums pairs takes numbers smaller than normal ones for 0.
+    """
+    dtype, products = TYPES[element], compiled("host", element, "f32")
     every = torch.arange(1 << 16, dtype=torch.int32).to(torch.int16).view(dtype)
     every = torch.where(every.isfinite(), every, torch.ones((), dtype=dtype)).view(1, 1 << 10, 1 << 6)
+    want = every.float()
+    if host().sums_pairs(element):
+        want[want.abs() < torch.finfo(dtype).smallest_normal] = 0
     one = torch.eye(1 << 6, dtype=dtype)[None]
     for layout in (one, one.transpose(1, 2)):
         c = torch.empty(1, 1 << 10, 1 << 6)
         call(products, every, layout, c, add=False)
-        assert torch.equal(c, every.float())
+        assert torch.equal(c, want)
         turned = torch.empty(1, 1 << 6, 1 << 10)
         call(products, layout, every.transpose(1, 2), turned, add=False)
-        assert torch.equal(turned, every.float().transpose(1, 2))
+        assert torch.equal(turned, want.transpose(1, 2))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads(threads: int) -> None:
-    products, _ = compiled("host", "f16")
+    products = compiled("host", "f16")
     pool().serve(products.machine, threads)
     for sizes, batch in (((300, 257, 200), 1), ((1, 40000, 200), 1), ((40, 700, 180), 7)):
         check(products, sizes, ("rows", "columns", "rows"), torch.float16, batch, True)
@@ -182,7 +198,7 @@ def test_threads(threads: int) -> None:
 @pytest.mark.parametrize("element", TYPES)
 def test_sums_are_rounded_once(element: str) -> None:
     """Within the rounding of a result and the error of sums in f32, over several blocks of k."""
-    dtype, products = TYPES[element], compiled("host", element)[0]
+    dtype, products = TYPES[element], compiled("host", element)
     torch.manual_seed(0)
     for m, n, k in ((50, 70, 3000), (2, 70, 3000), (70, 1, 3000)):
         a, b = torch.randn(1, m, k).to(dtype), torch.randn(1, n, k).to(dtype).transpose(1, 2)
@@ -195,40 +211,56 @@ def test_sums_are_rounded_once(element: str) -> None:
 
 def test_long_sums_do_not_stop() -> None:
     a, b, c = (torch.ones(shape, dtype=torch.bfloat16) for shape in ((1, 20, 4096), (1, 4096, 20), (1, 20, 20)))
-    call(compiled("host", "bf16")[0], a, b, c, add=False)
+    call(compiled("host", "bf16"), a, b, c, add=False)
     assert bool((c == 4096).all())
 
 
 @pytest.mark.parametrize("element", TYPES)
 def test_infinities_and_what_is_no_number(element: str) -> None:
-    """Beyond the largest number is infinity; NaN stays NaN; numbers smaller than normal ones count."""
+    """Beyond the largest is infinity; NaN stays NaN; numbers smaller than normal ones count, except where pairs are summed."""
     dtype = TYPES[element]
     a, b, c = (torch.ones(shape, dtype=dtype) for shape in ((1, 9, 40), (1, 40, 9), (1, 9, 9)))
     a[0, 0, 0], a[0, 1, 0], a[0, 2, 3] = torch.inf, torch.finfo(dtype).max, torch.nan
     b[0, 0, 1] = 2
     a[0, 3], a[0, 4, 0] = torch.finfo(dtype).smallest_normal / 4, -torch.inf
-    call(compiled("host", element)[0], a, b, c, add=False)
+    call(compiled("host", element), a, b, c, add=False)
+    if host().sums_pairs(element):
+        a[0, 3] = 0
     torch.testing.assert_close(
         c, (a.float() @ b.float()).to(dtype), rtol=torch.finfo(dtype).eps, atol=0, equal_nan=True
     )
 
 
-@pytest.mark.parametrize("result", [np.float16, np.float32])
+@pytest.mark.parametrize(("element", "result"), product(TYPES, ("", "f32")))
 @pytest.mark.parametrize("behind", [True, False])
-def test_nothing_is_touched_beyond_the_operands(behind: bool, result: type[np.floating]) -> None:
-    products = compiled("host", "f16", "f32" if result is np.float32 else "")[0]
+def test_nothing_is_touched_beyond_the_operands(behind: bool, element: str, result: str) -> None:
+    products = compiled("host", element, result)
 
-    def placed(rows: int, columns: int, turned: bool, kind: type[np.floating] = np.float16) -> torch.Tensor:
-        memory = Protected(rows * columns, kind, behind=behind)
-        memory.array[:] = np.arange(rows * columns) % 3 - 1
-        array = memory.array.reshape(columns, rows).T if turned else memory.array.reshape(rows, columns)
-        return torch.from_numpy(array)[None]
+    def placed(rows: int, columns: int, turned: bool, dtype: torch.dtype) -> torch.Tensor:
+        memory = Protected(rows * columns, np.float32 if dtype == torch.float32 else np.uint16, behind=behind)
+        flat = torch.from_numpy(memory.array).view(dtype)
+        flat.copy_(torch.arange(rows * columns) % 3 - 1)
+        return (flat.view(columns, rows).T if turned else flat.view(rows, columns))[None]
 
+    kept = TYPES[element], TYPES[element], torch.float32 if result else TYPES[element]
     for (m, n, k), turned in product([size for size in SIZES if all(size)], product((False, True), repeat=3)):
-        a, b, c = placed(m, k, turned[0]), placed(k, n, turned[1]), placed(m, n, turned[2], result)
+        a, b, c = (placed(*each) for each in zip((m, k, m), (k, n, n), turned, kept, strict=True))
         want = a.double() @ b.double() + c.double()
         call(products, a, b, c, add=True)
         torch.testing.assert_close(c.double(), want, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("result", ["bf16", "f32"])
+def test_pairs_are_summed_where_the_machine_does_that(result: str) -> None:
+    """Whatever this machine is: its products call what pairs are summed by, and that is no product in f32."""
+    halves = str(half_module(AVX512_BF16, "bf16", result).operation)
+    assert sweep_name("bf16") in halves
+    assert sweep_name("f32") not in halves
+    sums = str(pairs_module(AVX512_BF16, "bf16").operation)
+    assert AVX512_BF16.bf16_dot in sums
+    assert "llvm.intr.fma" not in sums
+    assert sweep_name("bf16") not in str(half_module(AVX512, "bf16", result).operation)
+    assert sweep_name("bf16") not in str(half_module(AVX512_BF16, "f16", "f16").operation)
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
@@ -240,4 +272,4 @@ def test_nothing_is_touched_beyond_the_operands(behind: bool, result: type[np.fl
     st.sampled_from(list(TYPES)),
 )
 def test_any_product(sizes: Sequence[int], layouts: Sequence[str], batch: int, add: bool, element: str) -> None:
-    check(compiled("host", element)[0], sizes, layouts, TYPES[element], batch, add)
+    check(compiled("host", element), sizes, layouts, TYPES[element], batch, add)

@@ -18,10 +18,9 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotdesk.kernels.halves import summed_in
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
+from hotdesk.kernels.micro import summed_in
 from hotdesk.kernels.scratch import PRODUCTS, SLOTS, SLOTS_AT
-from hotdesk.kernels.shared import shared_name
 from hotdesk.kernels.shared_convolution import shared_winograd_name
 from hotdesk.kernels.sharing import POOL_BYTES, USE_POOL
 from hotdesk.kernels.values import Values
@@ -77,9 +76,13 @@ class Case:
 
 
 @cache
-def compiled(machine: Machine, element: str) -> tuple[CommonCode, CommonCode]:
-    products = common_code(shared_name(summed_in(element)), machine)
-    return common_code(shared_winograd_name(element), machine, products), products
+def compiled(machine: Machine, element: str) -> CommonCode:
+    return common_code(shared_winograd_name(element), machine, lambda name: products(machine, name))
+
+
+@cache
+def products(machine: Machine, name: str) -> CommonCode:
+    return common_code(name, machine)
 
 
 @cache
@@ -172,7 +175,7 @@ def check(
     want = want + y if add else want
     if not add:
         y[...] = np.nan
-    code = compiled(machine, element)[0]
+    code = compiled(machine, element)
     with scratch_of(code, machine, case, total, kept=kept):
         call(code, case, x, w, y, add=add)
     np.testing.assert_allclose(y, want, rtol=0, atol=ERROR[total] * largest, err_msg=str(case))
@@ -251,7 +254,7 @@ def test_halves_are_summed_in_single_precision(element: str, machine: str) -> No
 def test_threads(threads: int) -> None:
     """Shared out by images, by tiles and by filters; each thread takes a block of its own."""
     large, few_tiles = Case(channels=40, filters=60, image=(40, 41)), Case(channels=200, filters=500, image=(9, 9))
-    code, _ = compiled(host(), "f32")
+    code = compiled(host(), "f32")
     pool().serve(code.machine, threads)
     for case in (large, replace(large, batch=6), few_tiles):
         values = np.random.default_rng(1)
@@ -264,7 +267,7 @@ def test_threads(threads: int) -> None:
 
 
 def test_the_same_numbers_each_time() -> None:
-    code, _ = compiled(host(), "f32")
+    code = compiled(host(), "f32")
     pool().serve(code.machine, 2)
     case = Case(channels=64, filters=64, image=(60, 60))
     values = np.random.default_rng(1)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hotdesk.ir.types import element_bytes
-from hotdesk.kernels.halves import HALVES
+from hotdesk.kernels.micro import HALVES
 from hotdesk.kernels.shared import ELEMENTS, SHARED_ARGUMENTS, shared_name
 from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 from hotdesk._bindings import ir
 from hotdesk.ir.linking import declared_names
 from hotdesk.kernels.blocks import sweep_name
-from hotdesk.kernels.halves import HALVES, summed_in
 from hotdesk.kernels.jobs import address_name
-from hotdesk.kernels.library import convolution_module, half_module, product_module, winograd_module
+from hotdesk.kernels.library import convolution_module, half_module, pairs_module, product_module, winograd_module
 from hotdesk.kernels.machine import Machine, host
+from hotdesk.kernels.micro import HALVES, summed_in
 from hotdesk.kernels.parts import PARTS, PARTS_FUNCTIONS, parts_module
 from hotdesk.kernels.product import product_name
 from hotdesk.kernels.shared import ELEMENTS, shared_name
@@ -41,14 +41,20 @@ class Common:
     Attributes:
         name: of its function that programs call; of the first, if there are several.
         make: makes it for a processor.
-        sums: the element type of the products that it calls; none if empty.
-        calls: the functions of those that it calls.
+        calls: the functions that it calls, by the names of the modules they are in.
+        pairs: the element type whose pairs it multiplies where the processor does that: it calls `sweep_name` of it then.
     """
 
     name: str
     make: Callable[[Machine], ir.Module]
-    sums: str = ""
-    calls: tuple[str, ...] = ()
+    calls: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    pairs: str = ""
+
+    def called(self, processor: Machine) -> Mapping[str, tuple[str, ...]]:
+        """The functions that it calls on a processor, by the names of the modules they are in."""
+        if not self.pairs or not processor.sums_pairs(self.pairs):
+            return self.calls
+        return {**self.calls, sweep_name(self.pairs): (sweep_name(self.pairs),)}
 
     def source(self, processor: Machine) -> str:
         """All that the module depends on."""
@@ -60,21 +66,26 @@ def _defined() -> dict[str, Common]:
     found: dict[str, Common] = {}
 
     def add(
-        name: str, make: Callable[..., ir.Module], *types: str, sums: str = "", calls: tuple[str, ...] = ()
+        name: str,
+        make: Callable[..., ir.Module],
+        *types: str,
+        calls: tuple[str, tuple[str, ...]] | None = None,
+        pairs: str = "",
     ) -> None:
-        found[name] = Common(name, lambda processor: make(processor, *types), sums, calls)
+        found[name] = Common(name, lambda processor: make(processor, *types), dict([calls] if calls else ()), pairs)
 
     add(PARTS, parts_module)
     found |= dict.fromkeys(PARTS_FUNCTIONS, found[PARTS])
     for element in ELEMENTS:
         add(shared_name(element), product_module, element)
+    add(sweep_name("bf16"), pairs_module, "bf16")
     for half, result in product(HALVES, ("", "f32")):
-        types, calls = (half, result or half), (product_name("f32"), sweep_name("f32"))
-        add(shared_name(half, result), half_module, *types, sums="f32", calls=calls)
+        calls = shared_name("f32"), (product_name("f32"), sweep_name("f32"))
+        add(shared_name(half, result), half_module, half, result or half, calls=calls, pairs=half)
     for image in (*ELEMENTS, *HALVES):
-        sums = summed_in(image)
-        add(shared_convolution_name(image), convolution_module, image, sums=sums, calls=(sweep_name(sums),))
-        add(shared_winograd_name(image), winograd_module, image, sums=sums, calls=(sweep_name(sums),))
+        calls = shared_name(summed_in(image)), (sweep_name(summed_in(image)),)
+        add(shared_convolution_name(image), convolution_module, image, calls=calls)
+        add(shared_winograd_name(image), winograd_module, image, calls=calls)
     return found
 
 
@@ -84,15 +95,19 @@ _COMMON = _defined()
 class CommonCode:
     """A compiled module that programs share; `machine` is lent the threads it works with, `address` is that of its function.
 
-    The module is made only if its code is not kept on disk. `products` is the code of those that it calls: keep it as long.
+    The module is made only if its code is not kept on disk. `modules` finds the code of those that it calls: keep it as long.
     """
 
     def __init__(
-        self, common: Common, processor: Machine, products: CommonCode | None = None, cache: Cache | None = None
+        self, common: Common, processor: Machine, modules: Callable[[str], CommonCode], cache: Cache | None = None
     ) -> None:
-        functions = {} if products is None else {name: products.address_of(name) for name in common.calls}
+        called = {modules(name): functions for name, functions in common.called(processor).items()}
+        addresses = {
+            function: code.address_of(function) for code, functions in called.items() for function in functions
+        }
         make, source = (lambda: common.make(processor)), common.source(processor)
-        self.machine = CompiledCode(make, [], functions, level=_LEVEL, source=source, cache=cache)
+        self.called = tuple(called)
+        self.machine = CompiledCode(make, [], addresses, level=_LEVEL, source=source, cache=cache)
         self.address = self.address_of(common.name)
 
     def address_of(self, function: str) -> int:
@@ -102,9 +117,9 @@ class CommonCode:
         return address.value
 
 
-def common_code(function: str, processor: Machine, products: CommonCode | None = None) -> CommonCode:
-    """The code that a function is in, for a processor; `products` is that of the products it calls: keep it as long."""
-    return CommonCode(_COMMON[function], processor, products)
+def common_code(function: str, processor: Machine, modules: Callable[[str], CommonCode] | None = None) -> CommonCode:
+    """The code that a function is in, for a processor; `modules` finds that of the modules it calls, or else it is made."""
+    return CommonCode(_COMMON[function], processor, modules or (lambda name: common_code(name, processor)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +134,8 @@ class CommonModule:
 
     def code_file(self) -> bytes:
         """Its object file for this processor."""
-        return code_file(self.make, self.common.calls, level=_LEVEL, source=self.common.source(self.processor))
+        called = [name for names in self.common.called(self.processor).values() for name in names]
+        return code_file(self.make, called, level=_LEVEL, source=self.common.source(self.processor))
 
 
 def common_modules(names: Sequence[str], processor: Machine) -> list[CommonModule]:
@@ -127,7 +143,7 @@ def common_modules(names: Sequence[str], processor: Machine) -> list[CommonModul
     found: dict[str, CommonModule] = {}
     for name in sorted(names):
         common = _COMMON[name]
-        for each in (*([_COMMON[shared_name(common.sums)]] if common.calls else ()), common):
+        for each in (*(_COMMON[module] for module in common.called(processor)), common):
             found.setdefault(each.name, CommonModule(each, processor))
     return list(found.values())
 
@@ -188,9 +204,10 @@ def _code(name: str) -> CommonCode:
     """The code of a module for this process, by its name, with the threads of the process."""
     if name not in _codes:
         common = _COMMON[name]
-        products = _code(shared_name(common.sums)) if common.calls else None
+        for module in common.called(host()):
+            _code(module)
         process = next((each for each in reversed(running) if each.wait(name)), None)
-        code = CommonCode(common, host(), products, None if process is None else process.cache)
+        code = CommonCode(common, host(), _code, None if process is None else process.cache)
         serve(code.machine)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))  # programs call it until the process ends
         _codes.setdefault(name, code)
