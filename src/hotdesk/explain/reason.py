@@ -41,6 +41,10 @@ class Reason(str, Enum):
         "block-by-block",
         "The elements are made and used block by block, so they are never in memory together.",
     )
+    ROUNDED_AS_SUMMED = (
+        "rounded-as-summed",
+        "The product rounds each sum to 16 bits as it writes it, so the sums are never in memory in 32 bits.",
+    )
     READ_IN_PARTS = "read-in-parts", "Each reader takes the operands one by one, so they are never put together."
     RETURNED_AS_MADE = (
         "returned-as-made",

@@ -13,6 +13,7 @@ Rules:
    zeros (how a transposed convolution is lowered) becomes `input_dilations` with padding. No padded copy is made.
 4. Grouped and depthwise convolutions are the same op with `groups`.
 5. An elementwise op that reads the tensor it overwrites gets it as an input (see `inits`).
+6. A product of 16-bit floats over one dimension whose result in 32 bits is only rounded to their type rounds it itself.
 
 Contractions are rewritten wherever they are, other ops outside of loops and branches.
 
@@ -33,6 +34,7 @@ from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.tensor.contractions import EQUATIONS, contract
 from hotdesk.passes.tensor.convolutions import convolution, grouped_convolution, pool
 from hotdesk.passes.tensor.inits import inits_as_inputs
+from hotdesk.passes.tensor.rounded_products import round_products
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class NormalizeNamedOps(FunctionPass):
     """
 
     name: ClassVar[str] = "hotdesk-normalize-named-ops"
-    reasons: ClassVar[tuple[Reason, ...]] = (Reason.VIEW_OF_OPERAND,)
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.VIEW_OF_OPERAND, Reason.ROUNDED_AS_SUMMED)
 
     winograd: bool = True
 
@@ -56,6 +58,8 @@ class NormalizeNamedOps(FunctionPass):
                 continue  # ops on buffers, which have no results, stay as they are
             if op.name in EQUATIONS or op.block == entry_block(function):
                 yield from rewrite(op)
+        products = [op for op in ops_outside_payloads(function) if op.name == "hotdesk.contract"]
+        yield from round_products(function, products)
         for op in () if self.winograd else ops_outside_payloads(function):
             if op.name == "hotdesk.conv":
                 op.attributes["winograd"] = ir.BoolAttr.get(False)
