@@ -72,8 +72,8 @@ def rows_function(machine: Machine, element: str) -> str:
 def dots_function(machine: Machine, element: str, rows: int, result: str = "") -> str:
     """c[m, n] (+)= a[m, k] b[k, n] for m of at least 1 and at most `rows`, each row of a and column of b lying together.
 
-    16-bit floats are multiplied and added in f32, in pairs where the machine does that. Each sum is rounded once, or not at all if c
-    is of type f32: `result`.
+    16-bit floats are multiplied and added in f32, in pairs where the machine does that. A sum is rounded once, or not at all if
+    c is of type f32: `result`.
     """
     f = VectorBuilder(machine, "f32" if machine.bytes_of(element) == 2 else element)
     total_type = f.element

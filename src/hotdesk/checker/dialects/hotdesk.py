@@ -160,6 +160,7 @@ def _attention(reader: OpReader) -> Step:
         shape = [sizes[c] for c in domain]
         given = [_read(interpreter, view, at) for view in views[:-1]]
         q, k, v, *extras = map(plain, given)
+        q, k, v = (each.astype(_sums(each.dtype)) for each in (q, k, v))
         with np.errstate(invalid="ignore"):
             value: Value = weighed(scored(frame, q, k, extras, shape), v).astype(views[-1].dtype)
         marks = [each for each in given if type(each) is Unwritten]

@@ -7,7 +7,8 @@
       out = out / l
 
 After Milakov and Gimelshein, *Online normalizer calculation for softmax*, 2018, and Dao et al., *FlashAttention*, 2022. Products
-are those of `kernels.shared`; the block of scores is scratch memory (`kernels.scratch`). A query none of whose keys counts
+are those of `kernels.shared`; the block of scores is scratch memory (`kernels.scratch`). Values that are 16-bit floats become f32
+a block at a time, and the rows of such a result are summed in f32, in scratch memory too. A query none of whose keys counts
 (m = -∞) gives zeros or NaN, as the op says. Each block of queries is computed in the same way whichever thread does it.
 """
 
@@ -17,11 +18,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import inf
+from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import constant_of, defining_op, integer_of, made_by
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import Tile
+from hotdesk.kernels.micro import Tile, summed_in
 from hotdesk.kernels.parts import with_parts
 from hotdesk.kernels.scratch import GIVE_SCORES, TAKE_SCORES
 from hotdesk.kernels.text import KernelBuilder, KernelText, Operand, View
@@ -86,9 +88,19 @@ class AttentionSpec:
     noalias: tuple[bool, ...]
 
     def __post_init__(self) -> None:
-        for view in (*self.views[:3], self.views[-1]):
-            if view.element != "f32":
-                raise ValueError(f"attention: expected elements of f32, got {view.element}")
+        element, columns = self.views[0].element, self.views[-1].sizes[self.letters[-1].index(COLUMN)]
+        if summed_in(element) != "f32" or any(view.element != element for view in self.views[1:3]):
+            got = ", ".join(view.element for view in self.views[:3])
+            raise ValueError(f"attention: expected queries, keys and values of f32, or all of f16 or bf16, got {got}")
+        if self.views[-1].element not in (element, "f32"):
+            raise ValueError(f"attention: expected a result of {element} or f32, got {self.views[-1].element}")
+        if self.is_narrow and columns is None:
+            raise ValueError(f"attention: expected values of {element} with rows of a known length")
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether queries, keys and values are 16-bit floats."""
+        return self.views[0].element != "f32"
 
     @property
     def in_memory(self) -> tuple[View, ...]:
@@ -153,8 +165,10 @@ class _Part(VectorBuilder):
         ]
         first, last = self.number("first"), self.number("last")
         self._queries, count = _blocks(self, self._size[QUERY], machine)
-        own = self.scratch(self._queries * _FEW_KEYS * self.lanes)
+        own = self.scratch(self._room(_FEW_KEYS * self.lanes))
         self._keys, self._scores = self._take(own)
+        self._values_at = self.mul(self._queries, self._keys)
+        self._sums_at = self.add(self._values_at, self.mul(self._keys, self._columns))
         self._peaks, self._totals = self.scratch(self._queries), self.scratch(self._queries)
         with self.loop(first, last) as task:
             self._task(task, count)
@@ -163,11 +177,21 @@ class _Part(VectorBuilder):
     def _take(self, own: Operand) -> tuple[Index, Operand]:
         """How many keys a block has, and memory for the scores of so many; a few, on the stack, where there is none."""
         keys = _even(self._size[KEY], _MOST_KEYS, _FEW_KEYS * self.lanes)
-        size = self.index(self._queries * keys * 4)
+        size = self.index(self._room(keys) * 4)
         self._declarations[f"func.func private @{TAKE_SCORES}(index, memref<f32>) -> memref<f32>"] = None
         taken = self.value(f"func.call @{TAKE_SCORES}({size}, {own.pointer}) : (index, memref<f32>) -> memref<f32>")
         scores = self.of_pointer(taken)
         return self.select(self.same_memory(scores, own), _FEW_KEYS * self.lanes, keys), scores
+
+    @property
+    def _columns(self) -> int:
+        """Of values that become f32 a block at a time, and of sums that become 16-bit floats in the end; else 0."""
+        columns = self._size[COLUMN]
+        return columns if self._spec.is_narrow and isinstance(columns, int) else 0
+
+    def _room(self, keys: int) -> int:
+        """Elements of scratch memory: the scores of a block, its values in f32, and sums of its rows."""
+        return self._queries * keys + (keys + self._queries) * self._columns
 
     def _task(self, task: Index, blocks: Index) -> None:
         place: dict[str, Index] = {}
@@ -198,9 +222,9 @@ class _Part(VectorBuilder):
     # One block
 
     def _block(self, at: Sequence[Index], start: Index, rows: Index, key: Index, count: Index) -> None:
-        q, k, v, out = (self.operands[i] for i in (0, 1, 2, -1))
-        of_q, of_k, of_v, of_out = (self._places[i] for i in (0, 1, 2, -1))
-        scores = MatrixOperand(self._scores, 0, self._keys, 1)
+        q, k, v = self.operands[:3]
+        of_q, of_k, of_v = self._places[:3]
+        scores, sums = MatrixOperand(self._scores, 0, self._keys, 1), self._sums(at[-1])
         write_product(
             self,
             ProductSizes(rows, count, self._size[SUMMED]),
@@ -227,16 +251,35 @@ class _Part(VectorBuilder):
             self.store(self.value(f"arith.addf {before}, {total} : f32"), self._totals, row)
             same = self.value(f"arith.cmpf oeq, {fading}, {self.constant('1.0', 'f32')} : f32")
             fades = self.value(f"arith.xori {same}, {self.constant('true', 'i1')} : i1")
-            here = self.add(at[-1], self.mul(row, of_out[QUERY]))
-            self.branch(self.both(later, fades), lambda: self._scale(here, fading))
-        write_product(
-            self,
-            ProductSizes(rows, self._size[COLUMN], count),
-            scores,
-            MatrixOperand(v, self.add(at[2], self.mul(key, of_v[KEY])), of_v[KEY], of_v[COLUMN]),
-            MatrixOperand(out, at[-1], of_out[QUERY], of_out[COLUMN]),
-            add=later,
-        )
+            self.branch(self.both(later, fades), lambda: self._scale(sums, row, fading, sums))
+        values = MatrixOperand(v, self.add(at[2], self.mul(key, of_v[KEY])), of_v[KEY], of_v[COLUMN])
+        values = self._widened(values, count) if self._spec.is_narrow else values
+        write_product(self, ProductSizes(rows, self._size[COLUMN], count), scores, values, sums, add=later)
+
+    def _sums(self, at: Index) -> MatrixOperand:
+        """Where the rows of a block are summed: in the result, unless that is of 16-bit floats."""
+        out, of = self.operands[-1], self._places[-1]
+        if out.element == "f32":
+            return MatrixOperand(out, at, of[QUERY], of[COLUMN])
+        return MatrixOperand(self._scores, self._sums_at, self._columns, 1)
+
+    def _widened(self, values: MatrixOperand, count: Index) -> MatrixOperand:
+        """Values of a block in f32."""
+        wide = MatrixOperand(self._scores, self._values_at, self._columns, 1)
+        whole = self._columns - self._columns % self.lanes if values.column == 1 else 0
+        with self.loop(0, count) as key:
+            there, here = (
+                self.add(values.offset, self.mul(key, values.row)),
+                self.add(wide.offset, self.mul(key, wide.row)),
+            )
+            with self.loop(0, whole, self.lanes) as column:
+                self.store_vector(
+                    self.load_wide(values.operand, self.add(there, column)), wide.operand, self.add(here, column)
+                )
+            with self.loop(whole, self._columns) as column:
+                value = self.load_wide(values.operand, self.add(there, self.mul(column, values.column)), vector=False)
+                self.store(value, wide.operand, self.add(here, column))
+        return wide
 
     def _extras(self, at: Sequence[Index], row: Index) -> list[Index]:
         """Where the row of each extra begins."""
@@ -332,23 +375,27 @@ class _Part(VectorBuilder):
 
     # Rows of the result
 
-    def _scale(self, at: Index, factor: str) -> None:
-        """Multiplies a row of the result."""
-        out, step, count = self.operands[-1], self._places[-1][COLUMN], self._size[COLUMN]
-        whole: Index = 0
-        if step == 1:
+    def _scale(self, sums: MatrixOperand, row: Index, factor: str, to: MatrixOperand) -> None:
+        """Writes a row of sums, multiplied, to a row of a matrix: of the same one, or of one of 16-bit floats."""
+        here, there = (self.add(each.offset, self.mul(row, each.row)) for each in (sums, to))
+        narrow = "" if to.operand.element == "f32" else to.operand.element
+        count, whole = self._size[COLUMN], cast(Index, 0)
+        if sums.column == 1 and to.column == 1:
             whole = self.sub(count, self.mod(count, self.lanes))
             factors = self.broadcast(factor)
             with self.loop(0, whole, self.lanes) as column:
-                place = self.add(at, column)
-                self.store_vector(
-                    self.value(f"arith.mulf {self.load_vector(out, place)}, {factors} : {self.vector}"), out, place
-                )
+                total = self.load_vector(sums.operand, self.add(here, column))
+                value = self.value(f"arith.mulf {total}, {factors} : {self.vector}")
+                value = self.narrowed(value, narrow) if narrow else value
+                self.store_vector(value, to.operand, self.add(there, column))
         with self.loop(whole, count) as column:
-            place = self.add(at, self.mul(column, step))
-            self.store(self.value(f"arith.mulf {self.load(out, place)}, {factor} : f32"), out, place)
+            total = self.load(sums.operand, self.add(here, self.mul(column, sums.column)))
+            value = self.value(f"arith.mulf {total}, {factor} : f32")
+            value = self.narrowed(value, narrow, lanes=0) if narrow else value
+            self.store(value, to.operand, self.add(there, self.mul(column, to.column)))
 
     def _divide(self, rows: Index, at: Index) -> None:
+        of = self._places[-1]
         one = self.constant("1.0", "f32")
         with self.loop(0, rows) as row:
             total = self.load(self._totals, row)
@@ -356,7 +403,7 @@ class _Part(VectorBuilder):
                 none = self.value(f"arith.cmpf oeq, {total}, {self.constant('0.0', 'f32')} : f32")
                 total = self.value(f"arith.select {none}, {one}, {total} : f32")
             factor = self.value(f"arith.divf {one}, {total} : f32")
-            self._scale(self.add(at, self.mul(row, self._places[-1][QUERY])), factor)
+            self._scale(self._sums(at), row, factor, MatrixOperand(self.operands[-1], at, of[QUERY], of[COLUMN]))
 
     def _fill(self, rows: Index, at: Index) -> None:
         """Rows that no key counts for: zeros where there is none at all, else what the op says."""
@@ -364,8 +411,10 @@ class _Part(VectorBuilder):
         if not self._spec.zero_rows:
             some = self.value(f"arith.cmpi sgt, {self.index(self._size[KEY])}, {self.index(0)} : index")
             number = self.value(f"arith.select {some}, {self.constant(_NOT_A_NUMBER, 'f32')}, {number} : f32")
+        out = self.operands[-1]
+        number = number if out.element == "f32" else self.narrowed(number, out.element, lanes=0)
         with self.loop(0, rows) as row, self.loop(0, self._size[COLUMN]) as column:
-            self.store(number, self.operands[-1], self.add(at, self.mul(row, of[QUERY]), self.mul(column, of[COLUMN])))
+            self.store(number, out, self.add(at, self.mul(row, of[QUERY]), self.mul(column, of[COLUMN])))
 
     # Vectors of any width
 

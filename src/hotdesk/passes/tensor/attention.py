@@ -7,7 +7,9 @@
 
 Legal iff rules 1 to 3 of `analysis.fusion.attention` hold. What is done to the scores goes into the op's region, and so does a
 multiplication of the queries by a constant; masks that are computed from smaller tensors are computed there too. Transposes and
-repeated heads of queries, keys and values, and a transpose of the result, become letters of the equation.
+repeated heads of queries, keys and values, and a transpose of the result, become letters of the equation. Queries, keys and
+values that were all widened from 16-bit floats are read as they were before; where the result is only rounded to these, the op
+does that.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 import sympy
 
@@ -31,7 +33,7 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, dim, integers
 from hotdesk.ir.dialect import MOST_EXTRAS
 from hotdesk.ir.locations import origin
-from hotdesk.ir.types import element_bytes, shape_of, static_entries, tensor_with
+from hotdesk.ir.types import element_bytes, element_of, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import (
     all_functions,
     defining_op,
@@ -41,11 +43,13 @@ from hotdesk.ir.walking import (
     top_level_ops,
     users,
 )
+from hotdesk.kernels.micro import HALVES, summed_in
 from hotdesk.models.hotdesk import letters_of
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.attention_scores import KEY, QUERY, UNIT, LetteredOperand, ScorePayload
 from hotdesk.passes.tensor.contractions import source_letters
 from hotdesk.passes.tensor.dead_code import EraseDead
+from hotdesk.passes.tensor.rounded_products import rounding_of
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import expand
 from hotdesk.sizes.size import Size
@@ -54,6 +58,8 @@ _BATCH = "bhgijklopqrst"
 _SUMMED, _COLUMN = "d", "e"
 _OWN = (QUERY + _SUMMED, KEY + _SUMMED, KEY + _COLUMN)
 """The letters that queries, keys and values cannot do without."""
+MOST_COLUMNS = 256
+"""Of a result whose rows are summed in memory of the kernel's own, since they are 16-bit floats in the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +90,12 @@ def _rewrite(found: Attention, sizes: SymbolicSizes) -> list[Decision]:
         return []
     if len(payload.extras) > MOST_EXTRAS:
         return []
-    factor, products = _factored([spelled.q, spelled.k, spelled.v])
-    if any(set(operand.letters) - {*spelled.scores, _SUMMED, _COLUMN} for operand in products):
+    products = [spelled.q, spelled.k, spelled.v]
+    ways = (_read(products, payload, found, spelled, sizes, narrow=narrow) for narrow in (True, False))
+    read = next((way for way in ways if way is not None), None)
+    if read is None:
         return []
-    target = _target(weighing.results[0], spelled, sizes)
-    operands, target = _without_repeats([*products, *payload.extras], target, weighing, sizes)
+    factor, operands, target = read
     letters = "".join(target.groups)
     present = [1] * len(operands) + [0] * (MOST_EXTRAS - len(payload.extras)) + [1]
     attributes: dict[str, ir.Attribute] = {
@@ -98,7 +105,8 @@ def _rewrite(found: Attention, sizes: SymbolicSizes) -> list[Decision]:
     }
     shape = [_size(letter, operands, weighing) for letter in letters]
     dynamic = [size for size in shape if not isinstance(size, int)]
-    kind = tensor_with([size if isinstance(size, int) else None for size in shape], weighing.results[0].type)
+    static = [size if isinstance(size, int) else None for size in shape]
+    kind = tensor_with(static, target.value.type)
     init = create("tensor.empty", dynamic, [kind], before=weighing).results[0]
     new = create(
         "hotdesk.attention", [*(o.value for o in operands), init], [kind], attributes, regions=1, before=weighing
@@ -110,6 +118,40 @@ def _rewrite(found: Attention, sizes: SymbolicSizes) -> list[Decision]:
         total = total * size
     source = Source(new.name, *origin(weighing.location))
     return [Decision("attention scores", Outcome.FUSED, Reason.BLOCK_BY_BLOCK, (source,), total)]
+
+
+_Read: TypeAlias = tuple[float, list[LetteredOperand], "_Target"]
+"""What queries are multiplied by, the op's operands without its destination, and what its result takes the place of."""
+
+
+def _read(
+    products: Sequence[LetteredOperand],
+    payload: ScorePayload,
+    found: Attention,
+    spelled: _Spelled,
+    sizes: SymbolicSizes,
+    *,
+    narrow: bool,
+) -> _Read | None:
+    """The operands of the op as they are when transposes and repetitions are letters; None where that does not go.
+
+    With `narrow` queries, keys and values as they were before they were widened, if all were and rows of the result are short.
+    """
+    factor, sources = _factored(products, narrow)
+    if any(set(operand.letters) - {*spelled.scores, _SUMMED, _COLUMN} for operand in sources):
+        return None
+    element = element_of(sources[0].value.type)
+    if narrow and element not in HALVES:
+        return None
+    target = _target(found.weighing.results[0], spelled, sizes, element)
+    operands, target = _without_repeats([*sources, *payload.extras], target, found.weighing, sizes)
+    if narrow:
+        operands[:3] = [_unwidened(each) or each for each in operands[:3]]
+        columns = _size(_COLUMN, operands, found.weighing)
+        if not isinstance(columns, int) or columns > MOST_COLUMNS:
+            return None
+    same = all(element_of(each.value.type) == element for each in operands[:3])
+    return (factor, operands, target) if same else None
 
 
 # Letters
@@ -256,14 +298,34 @@ def _reassociation(groups: Sequence[str]) -> ir.Attribute:
     return ir.ArrayAttr.get(found)
 
 
-def _factored(operands: Sequence[LetteredOperand]) -> tuple[float, list[LetteredOperand]]:
-    """Queries, keys and values before transposes and repetitions of them; and the number that the queries were multiplied by."""
+def _factored(operands: Sequence[LetteredOperand], narrow: bool) -> tuple[float, list[LetteredOperand]]:
+    """Queries, keys and values before transposes and repetitions of them; and the number that the queries were multiplied by.
+
+    With `narrow` before they were widened, too.
+    """
     found = list(operands)
     for i in range(len(found)):
         found[i] = _folded(found[i], _kept(found, i))
     factor, found[0] = _unscaled(found[0])
     found[0] = _folded(found[0], _kept(found, 0))
+    for i, operand in enumerate(found if narrow else ()):
+        before = _unwidened(operand)
+        if before is not None:
+            found[i] = before
+            found[i] = _folded(before, _kept(found, i))
     return factor, found
+
+
+def _unwidened(operand: LetteredOperand) -> LetteredOperand | None:
+    """The 16-bit floats that an operand has in 32 bits."""
+    generic = elementwise(operand.value)
+    if generic is None or formula(generic.op) != ("in", 0) or not is_whole(generic, 0):
+        return None
+    source = generic.op.operands[0]
+    wide, narrow = element_of(operand.value.type), element_of(source.type)
+    if narrow not in HALVES or wide != summed_in(narrow) or len(shape_of(source.type)) != len(operand.letters):
+        return None
+    return LetteredOperand(source, operand.letters)
 
 
 def _kept(operands: Sequence[LetteredOperand], number: int) -> set[str]:
@@ -321,23 +383,30 @@ class _Target:
     groups: tuple[str, ...]
 
 
-def _target(value: ir.Value, spelled: _Spelled, sizes: SymbolicSizes) -> _Target:
-    """A transpose of the product, if nothing else wants that, else the product."""
-    groups = spelled.result
-    seen, letters = value, groups
-    reader = _only_user(seen)
+def _target(value: ir.Value, spelled: _Spelled, sizes: SymbolicSizes, element: str) -> _Target:
+    """A transpose of the product, if nothing else wants that, else the product; rounded to `element` if nothing wants it wide."""
+    best = _rounded(_Target(value, spelled.result), element)
+    seen, reader = best, _only_user(best.value)
     if reader is not None and reader.name == "tensor.expand_shape" and _undoes(reader, spelled, sizes):
-        seen, letters = reader.results[0], tuple("".join(groups))
-        reader = _only_user(seen)
+        expanded = _Target(reader.results[0], tuple("".join(best.groups)))
+        seen = _rounded(expanded, element)
+        best = seen if seen is not expanded else best
+        reader = _only_user(seen.value)
     if (
         reader is None
         or reader.name != "linalg.transpose"
-        or reader.operands[0] != seen
-        or any(len(g) > 1 for g in letters)
+        or reader.operands[0] != seen.value
+        or any(len(g) > 1 for g in seen.groups)
     ):
-        return _Target(value, groups)
+        return best
     order = int_array(reader.attributes["permutation"])
-    return _Target(reader.results[0], tuple(letters[i] for i in order))
+    return _rounded(_Target(reader.results[0], tuple(seen.groups[i] for i in order)), element)
+
+
+def _rounded(target: _Target, element: str) -> _Target:
+    """The target rounded to 16 bits, if nothing else wants it."""
+    rounding = rounding_of(target.value, element) if element in HALVES else None
+    return target if rounding is None else _Target(rounding.results[0], target.groups)
 
 
 def _undoes(view: ir.Operation, spelled: _Spelled, sizes: SymbolicSizes) -> bool:

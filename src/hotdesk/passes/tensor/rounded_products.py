@@ -3,8 +3,8 @@
     %p = hotdesk.contract %a, %b, %e {accumulate = false} : (bf16, bf16) -> f32
     %r = linalg.generic ins(%p) { truncf }                 ->   %r = hotdesk.contract %a, %b, %e' : (bf16, bf16) -> bf16
 
-The numbers are the same: kernels sum in 32 bits and round each sum once. Sums over several letters are left alone, for these may be
-several products that are added to one another in memory.
+The numbers are the same: kernels sum in 32 bits and round each sum once. Sums over several letters are left alone: these may be
+several products, added to one another in memory.
 """
 
 from __future__ import annotations
@@ -50,10 +50,16 @@ def _rounding(product: ir.Operation) -> ir.Operation | None:
     if narrow not in HALVES or element_of(product.operands[1].type) != narrow:
         return None
     left, right, output = letters_of(product)
-    readers = users(result)
-    if element_of(result.type) != summed_in(narrow) or len(set(left + right) - set(output)) != 1 or len(readers) != 1:
+    if element_of(result.type) != summed_in(narrow) or len(set(left + right) - set(output)) != 1:
         return None
-    return readers[0] if readers[0].block == product.block and _rounds(readers[0], narrow) else None
+    reader = rounding_of(result, narrow)
+    return reader if reader is not None and reader.block == product.block else None
+
+
+def rounding_of(value: ir.Value, narrow: str) -> ir.Operation | None:
+    """The op that rounds each element of a tensor to a type, if nothing else reads the tensor."""
+    readers = users(value)
+    return readers[0] if len(readers) == 1 and _rounds(readers[0], narrow) else None
 
 
 def _rounds(op: ir.Operation, narrow: str) -> bool:
