@@ -195,6 +195,15 @@ class _Layout:
         """Elements of a panel, or of a row, that so many steps of k take."""
         return k if self.together == 1 else f.ceildiv(k, self.together)
 
+    def are_whole(self, f: VectorBuilder, rows: Matrix, k: Index) -> Condition:
+        """Whether rows whose elements lie together are rows of pairs, where they are."""
+        return f.equal(f.add(*(f.mod(each, self.together) for each in (k, rows.row, rows.at))), 0)
+
+    def where(self, f: VectorBuilder, rows: Matrix) -> dict[str, Index]:
+        """Such rows, as arguments of a sweep."""
+        at, row = (f.floordiv(each, self.together) for each in (rows.at, rows.row))
+        return {"a": f.as_elements(rows.memory, "f32").pointer, "a_at": at, "a_row": row}
+
 
 @dataclass(frozen=True, slots=True)
 class _WidenedBlock:
@@ -394,26 +403,40 @@ def _panels(
                 source, some = b.moved(f, p, f.add(j, q)), f.minimum(width, f.sub(columns, q))
                 values = [here, some, *source.arguments, memory.pointer, f.mul(q, long)]
                 f.call_local(layout.pack, list(zip(values, types, strict=True)))
-            with f.loop(0, height, tall) as i:
-                rows, left = f.minimum(tall, f.sub(height, i)), a.moved(f, f.add(first, i), p)
-                next_rows = f.add(left.at, f.mul(left.row, tall - tile.rows))
-                values = [rows, here, left.memory.pointer, left.at, left.row, 1, block.pointer, 0, step]
-                f.call_local(layout.copy, list(zip(values, convert_kinds(element), strict=True)))
-                with f.loop(0, columns, width) as q:
-                    to = total.moved(f, i, q)
-                    given: dict[str, Index] = {"m": rows, "k": layout.elements(f, here)}
-                    given |= {"a": block.pointer, "a_at": 0, "a_row": step}
-                    given |= {"b": memory.pointer, "b_at": f.mul(q, long), "b_row": width, "c": to.memory.pointer}
-                    given |= {"c_at": to.at, "c_row": to.row, "c_column": to.column}
-                    given |= {
-                        "columns": f.minimum(width, f.sub(columns, q)),
-                        "add": str(f.either(add, f.at_least(p, 1))),
-                    }
-                    given |= asked_ahead(f, left.memory, next_rows, left.row, element, layout.together)
-                    of_sweep = zip(
-                        (given[name] for name in SWEEP_ARGUMENTS), kinds(SWEEP_ARGUMENTS, "f32"), strict=True
-                    )
-                    f.call_local(layout.sweep, list(of_sweep))
+            adds = str(f.either(add, f.at_least(p, 1)))
+
+            def sweep(rows: Index, q: Index, left: dict[str, Index], to: Matrix, ahead: dict[str, Index]) -> None:
+                """A panel, for some rows."""
+                given: dict[str, Index] = {"m": rows, "k": layout.elements(f, here), **left, **ahead}
+                given |= {"b": memory.pointer, "b_at": f.mul(q, long), "b_row": width, "c": to.memory.pointer}
+                given |= {"c_at": to.at, "c_row": to.row, "c_column": to.column}
+                given |= {"columns": f.minimum(width, f.sub(columns, q)), "add": adds}
+                of_sweep = zip((given[name] for name in SWEEP_ARGUMENTS), kinds(SWEEP_ARGUMENTS, "f32"), strict=True)
+                f.call_local(layout.sweep, list(of_sweep))
+
+            def copied() -> None:
+                """Some rows of a at a time, for all panels."""
+                with f.loop(0, height, tall) as i:
+                    rows, left = f.minimum(tall, f.sub(height, i)), a.moved(f, f.add(first, i), p)
+                    next_rows = f.add(left.at, f.mul(left.row, tall - tile.rows))
+                    values = [rows, here, left.memory.pointer, left.at, left.row, 1, block.pointer, 0, step]
+                    f.call_local(layout.copy, list(zip(values, convert_kinds(element), strict=True)))
+                    there: dict[str, Index] = {"a": block.pointer, "a_at": 0, "a_row": step}
+                    ahead = asked_ahead(f, left.memory, next_rows, left.row, element, layout.together)
+                    with f.loop(0, columns, width) as q:
+                        sweep(rows, q, there, total.moved(f, i, q), ahead)
+
+            def as_they_lie() -> None:
+                """The only panel, for rows of a as they are."""
+                left = a.moved(f, first, p)
+                ahead = asked_ahead(f, left.memory, left.at, left.row, element, layout.together)
+                sweep(height, 0, layout.where(f, left), total, ahead)
+
+            if layout.together == 1:
+                copied()
+            else:
+                alone = f.both(f.at_least(width, columns), layout.are_whole(f, a.moved(f, first, p), here))
+                f.branch(alone, as_they_lie, copied)
         if result != "f32":
             sums.convert(f, element, widen=False)
     f.give_scratch(memory, own)

@@ -224,9 +224,13 @@ class VectorBuilder(KernelBuilder):
 
     def as_elements(self, operand: Operand, element: str) -> Operand:
         """The same memory as elements of another type."""
-        kinds = f"memref<?x{operand.element}> to memref<?x{element}>"
-        flat = self.value(f"builtin.unrealized_conversion_cast {operand.flat} : {kinds}")
-        return Operand(operand.pointer, flat, element, (), ())
+        pointer, flat = (
+            self.value(
+                f"builtin.unrealized_conversion_cast {name} : memref<{size}{operand.element}> to memref<{size}{element}>"
+            )
+            for name, size in ((operand.pointer, ""), (operand.flat, "?x"))
+        )
+        return Operand(pointer, flat, element, (), ())
 
     def _bits_as(self, value: str, element: str, other: str) -> str:
         """The bits of a vector as another type of the same length."""

@@ -135,3 +135,61 @@ func.func @on_buffers(%x: memref<2x3xf32>, %w: memref<3x3xf32>, %y: memref<2x3xf
   linalg.matmul ins(%x, %w : memref<2x3xf32>, memref<3x3xf32>) outs(%y : memref<2x3xf32>)
   return
 }
+
+// -----
+
+// A product of 16-bit floats rounds its sums itself where nothing else is made of them.
+// CHECK-LABEL: func.func @rounded(
+// CHECK-SAME:    [[A:%.*]]: tensor<?x8xbf16>, [[B:%.*]]: tensor<8x6xbf16>)
+// CHECK:         [[E:%.*]] = tensor.empty({{.*}}) : tensor<?x6xbf16>
+// CHECK-NEXT:    [[R:%.*]] = "hotdesk.contract"([[A]], [[B]], [[E]]) {accumulate = false, equation = "mk,kn->mn"}
+// CHECK-SAME:      -> tensor<?x6xbf16>
+// CHECK-NOT:     arith.truncf
+// CHECK:         return [[R]]
+// DECIDED: decision: sums: fused: rounded-as-summed, 24*{{.*}} bytes
+func.func @rounded(%a: tensor<?x8xbf16>, %b: tensor<8x6xbf16>) -> tensor<?x6xbf16> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %a, %c0 : tensor<?x8xbf16>
+  %e = tensor.empty(%m) : tensor<?x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x6xf32>) -> tensor<?x6xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<?x8xbf16>, tensor<8x6xbf16>) outs(%f : tensor<?x6xf32>) -> tensor<?x6xf32>
+  %h = tensor.empty(%m) : tensor<?x6xbf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<?x6xf32>) outs(%h : tensor<?x6xbf16>) {
+  ^bb0(%x: f32, %y: bf16):
+    %t = arith.truncf %x : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<?x6xbf16>
+  return %r : tensor<?x6xbf16>
+}
+
+// -----
+
+// Sums that are wanted as they are, too, or that another type is made of, are in memory.
+// CHECK-LABEL: func.func @wanted(
+// CHECK-COUNT-2: "hotdesk.contract"({{.*}} -> tensor<4x6xf32>
+// CHECK-NOT:     "hotdesk.contract"
+#same = affine_map<(i, j) -> (i, j)>
+func.func @wanted(%a: tensor<4x8xf16>, %b: tensor<8x6xf16>) -> (tensor<4x6xf32>, tensor<4x6xf16>, tensor<4x6xbf16>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<4x8xf16>, tensor<8x6xf16>) outs(%f : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %h = tensor.empty() : tensor<4x6xf16>
+  %r = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<4x6xf32>) outs(%h : tensor<4x6xf16>) {
+  ^bb0(%x: f32, %y: f16):
+    %t = arith.truncf %x : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<4x6xf16>
+  %q = linalg.matmul ins(%a, %b : tensor<4x8xf16>, tensor<8x6xf16>) outs(%f : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %g = tensor.empty() : tensor<4x6xbf16>
+  %s = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%q : tensor<4x6xf32>) outs(%g : tensor<4x6xbf16>) {
+  ^bb0(%x: f32, %y: bf16):
+    %t = arith.truncf %x : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<4x6xbf16>
+  return %p, %r, %s : tensor<4x6xf32>, tensor<4x6xf16>, tensor<4x6xbf16>
+}

@@ -37,7 +37,7 @@ QUERY, KEY, SUMMED, COLUMN, UNIT = "m", "n", "d", "e", "1"
 # Keys and values are packed anew for each block of queries; its scores are to stay in the second cache.
 _MOST_QUERIES, _MOST_KEYS = 192, 384
 _GRAIN = 1 << 22  # multiplications that are worth a thread
-_FEW_KEYS = 2  # vectors of a block's scores for a query, at least
+_FEW_QUERIES, _FEW_KEYS = 24, 2  # of a block on the stack: queries, and vectors of the scores of each
 _FINER = 4  # ranges for each thread: they take unequal time where keys do not count
 _UNROLLED = 4
 _MINUS_INFINITY, _NOT_A_NUMBER = "0xFF800000", "0x7FC00000"
@@ -165,9 +165,11 @@ class _Part(VectorBuilder):
         ]
         first, last = self.number("first"), self.number("last")
         self._queries, count = _blocks(self, self._size[QUERY], machine)
-        own = self.scratch(self._room(_FEW_KEYS * self.lanes))
+        few = min(_FEW_QUERIES, self._queries)
+        own = self.scratch(self._room(few, _FEW_KEYS * self.lanes))
         self._keys, self._scores = self._take(own)
-        self._values_at = self.mul(self._queries, self._keys)
+        self._rows = self.select(self.same_memory(self._scores, own), few, self._queries)
+        self._values_at = self.mul(self._rows, self._keys)
         self._sums_at = self.add(self._values_at, self.mul(self._keys, self._columns))
         self._peaks, self._totals = self.scratch(self._queries), self.scratch(self._queries)
         with self.loop(first, last) as task:
@@ -177,7 +179,7 @@ class _Part(VectorBuilder):
     def _take(self, own: Operand) -> tuple[Index, Operand]:
         """How many keys a block has, and memory for the scores of so many; a few, on the stack, where there is none."""
         keys = _even(self._size[KEY], _MOST_KEYS, _FEW_KEYS * self.lanes)
-        size = self.index(self._room(keys) * 4)
+        size = self.index(self._room(self._queries, keys) * 4)
         self._declarations[f"func.func private @{TAKE_SCORES}(index, memref<f32>) -> memref<f32>"] = None
         taken = self.value(f"func.call @{TAKE_SCORES}({size}, {own.pointer}) : (index, memref<f32>) -> memref<f32>")
         scores = self.of_pointer(taken)
@@ -189,9 +191,9 @@ class _Part(VectorBuilder):
         columns = self._size[COLUMN]
         return columns if self._spec.is_narrow and isinstance(columns, int) else 0
 
-    def _room(self, keys: int) -> int:
+    def _room(self, rows: int, keys: int) -> int:
         """Elements of scratch memory: the scores of a block, its values in f32, and sums of its rows."""
-        return self._queries * keys + (keys + self._queries) * self._columns
+        return rows * keys + (keys + rows) * self._columns
 
     def _task(self, task: Index, blocks: Index) -> None:
         place: dict[str, Index] = {}
@@ -201,8 +203,13 @@ class _Part(VectorBuilder):
             following = self.floordiv(rest, self._size[letter])
             place[letter] = self.sub(rest, self.mul(following, self._size[letter]))
             rest = following
-        place[QUERY] = start
-        rows = self.minimum(self._queries, self.sub(self._size[QUERY], start))
+        stop = self.minimum(self.add(start, self._queries), self._size[QUERY])
+        with self.steps(start, stop, self._rows) as first:
+            self._rows_from(first, self.minimum(self._rows, self.sub(stop, first)), place)
+
+    def _rows_from(self, start: Index, rows: Index, place: dict[str, Index]) -> None:
+        """Some rows of the result, from a query on, for all keys; `place` is where in the batch."""
+        place = place | {QUERY: start}
         keys, reach = self._size[KEY], self._spec.scoring.reach
         if reach is not None:
             keys = self.maximum(0, self.minimum(keys, self.add(start, rows, reach)))

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hotdesk.kernels.machine import host
-from hotdesk.kernels.roof import operations_per_step, roof_elements, roof_module, roof_name
-from hotdesk.kernels.shared import ELEMENTS
+from hotdesk.kernels.roof import operations_per_step, roof_elements, roof_module, roof_name, roof_types
 from hotdesk.report.profile import Roof
 from hotdesk.runtime.cache import generators
 from hotdesk.runtime.code.jit import CompiledCode
@@ -34,9 +33,9 @@ def measured_roof() -> Roof:
 @cache
 def _measured(threads: int) -> Roof:
     machine = host()
-    compiled = CompiledCode(lambda: roof_module(machine, ELEMENTS), [], source=f"roof {generators()} {machine}")
+    compiled = CompiledCode(lambda: roof_module(machine), [], source=f"roof {generators()} {machine}")
     flops: dict[str, float] = {}
-    for element in ELEMENTS:
+    for element in roof_types(machine):
         results = [np.zeros(roof_elements(machine, element)) for _ in range(threads)]
 
         def multiply(number: int, name: str = roof_name(element), to: list[Values] = results) -> None:
