@@ -15,6 +15,7 @@ from hotdesk.errors import ExecutionError
 from hotdesk.explain import Reason
 from hotdesk.ir.context import make_context
 from hotdesk.ir.walking import nested_ops
+from hotdesk.passes.buffers.privatize import PrivatizeBuffers
 
 T = "tensor<64x1024xf32>"
 
@@ -278,6 +279,38 @@ def test_work_in_a_loop_of_each_iteration_counts(count: int) -> None:
     expected = x << count
     hotdesk.compile(text)(x, count)
     np.testing.assert_array_equal(x, expected)
+
+
+@pytest.mark.parametrize("size", ["1000001", "?"])
+def test_work_in_a_chunk_of_a_loop_that_reduces_counts(size: str) -> None:
+    """How long a chunk is at most is known in front of the chunks, the last one may be shorter."""
+    text = f"""func.func @main(%x: memref<{size}xf32>, %z: f32) -> f32 {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %n = memref.dim %x, %c0 : memref<{size}xf32>
+      %n2 = arith.constant 1000001 : index
+      %r = scf.parallel (%i) = (%c0) to ({"%n" if size == "?" else "%n2"}) step (%c1) init(%z) -> f32 {{
+        %v = memref.load %x[%i] : memref<{size}xf32>
+        scf.reduce(%v : f32) {{
+        ^bb0(%a: f32, %b: f32):
+          %s = arith.addf %a, %b : f32
+          scf.reduce.return %s : f32
+        }}
+      }}
+      return %r : f32
+    }}"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        PrivatizeBuffers().apply(module)
+        ops = nested_ops(module.operation)
+        (found,) = shared_loops.find_shared_loops(ops)
+        ((lower, upper, step),) = [(each.lower, each.upper, each.step) for each in found.within]
+        assert (lower, step) == (0, 1)
+        if size == "?":
+            assert isinstance(upper, ir.Value)
+            assert upper.owner.name == "arith.maxsi"
+        else:
+            assert upper == 15626
 
 
 @pytest.mark.usefixtures("two_threads")
