@@ -153,7 +153,10 @@ LISTED: Families = {
     ),
     "sums of exponentials of what is infinite, or no number": (
         {"logaddexp": torch.logaddexp, "logaddexp2": torch.logaddexp2},
-        (torch.tensor([NAN, -INF, INF, -INF, INF, NAN, 100, 1e-3]), torch.tensor([-INF, NAN, NAN, -INF, -INF, 1, 101, -17])),
+        (
+            torch.tensor([NAN, -INF, INF, -INF, INF, NAN, 100, 1e-3]),
+            torch.tensor([-INF, NAN, NAN, -INF, -INF, 1, 101, -17]),
+        ),
     ),
     "maximum pooling of what is infinite, or no number": (
         {
@@ -221,7 +224,14 @@ LISTED: Families = {
         },
         (random(5, 5, 0), random(0, 5)),
     ),
-    "resize": ({"resize_": lambda x: x.clone().resize_(1, 1), "all": lambda x: x.clone().resize_(4), "transposed": lambda x: x.t().clone().resize_(1, 3)}, (random(2, 2),)),
+    "resize": (
+        {
+            "resize_": lambda x: x.clone().resize_(1, 1),
+            "all": lambda x: x.clone().resize_(4),
+            "transposed": lambda x: x.t().clone().resize_(1, 3),
+        },
+        (random(2, 2),),
+    ),
     "embedding_bag": (
         {
             "per_sample_weights": lambda w, i, o, p: F.embedding_bag(i, w, o, mode="sum", per_sample_weights=p),

@@ -168,7 +168,7 @@ def _is_truth(index: Any) -> TypeGuard[Tensor]:
 def _set_item(x: Tensor, index: Any, value: Any) -> Any:
     """`x[mask] = value` with a mask of one truth, as a selection: PyTorch would ask for the truth itself.
 
-    And `x[:, n] = value` with a number that only the run knows as `x[:, n][…] = value`: PyTorch's reader of such places knows none.
+    And `x[:, n] = value` with a number that only the run knows as `x[:, n][…] = value`: PyTorch's reader of places knows none.
     """
     if isinstance(index, tuple) and any(isinstance(each, torch.SymInt) for each in index):
         part, rest = _selected(x, index)
