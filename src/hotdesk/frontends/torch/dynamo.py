@@ -33,6 +33,7 @@ from hotdesk.frontends.torch.random import take_random_state
 from hotdesk.frontends.torch.refusals import refuse_data_dependence, refuse_nodes
 from hotdesk.frontends.torch.signature import keep_tensors_only, limits_of, order_in_memory, read_transposed, results_of
 from hotdesk.frontends.torch.specs import spec_of
+from hotdesk.frontends.torch.tracing_lock import traced_alone
 from hotdesk.runtime.interface import Calling, TensorSpec
 from hotdesk.sizes.expressions import is_sum_of_products
 
@@ -48,12 +49,12 @@ def tracing(*, has_gradients: bool) -> Generator[Table]:
     PyTorch's own op for the CPU has a gradient without a decomposition.
     """
     if has_gradients:
-        with BlockedAttention(), sdpa_kernel(SDPBackend.MATH):
+        with traced_alone(), BlockedAttention(), sdpa_kernel(SDPBackend.MATH):
             yield {**decomposition_table(), **_of_dynamo()}
         return
     composite, below = _tables()
     preserved: Any = cast(Any, exported_program)._override_composite_implicit_decomp(composite)
-    with _ignore_backend_decomps(), preserved, asked_before_autograd(below):
+    with traced_alone(), _ignore_backend_decomps(), preserved, asked_before_autograd(below):
         yield {**below, **_of_dynamo()}
 
 

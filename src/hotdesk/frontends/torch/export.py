@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 import re
-import threading
 import time
 import warnings
 from collections.abc import Generator, Mapping, Sequence
@@ -76,6 +75,7 @@ from hotdesk.frontends.torch.size_numbers import SizeNumber, is_size_number, siz
 from hotdesk.frontends.torch.size_values import Check
 from hotdesk.frontends.torch.splats import fold_splats
 from hotdesk.frontends.torch.tensor_assertions import assertions_returned
+from hotdesk.frontends.torch.tracing_lock import traced_alone
 from hotdesk.frontends.torch.unwritten_code import code_put_off
 from hotdesk.frontends.torch.views import spell_out_views
 from hotdesk.ir.context import make_context
@@ -145,7 +145,7 @@ def export(
 ) -> Exported:
     """The first half of `capture`. Raises ExportError and DataDependentShapeError."""
     start = time.perf_counter()
-    with _one_at_a_time, _quietly():
+    with traced_alone(), _quietly():
         with refusals(), assertions_kept(), generated_code() as traces:
             given = told_apart(model, (args, dict(kwargs or {})))
             try:
@@ -167,7 +167,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     """
     start = time.perf_counter()
     lowering_process.prepare()
-    with _one_at_a_time, _quietly(), refusals(), assertions_kept():
+    with traced_alone(), _quietly(), refusals(), assertions_kept():
         refuse_settled_counts(source.program.graph)
         refuse_numbers_beyond_elements(source.program.graph)
         functionalized.refuse_changed_attributes(source.program)
@@ -212,10 +212,6 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
         state=state,
         foreign=tuple(call._replace(bytes=called.size(call.bytes)) for call in lowering.calls),
     )
-
-
-_one_at_a_time = threading.RLock()
-"""PyTorch's tracing sets what all threads see."""
 
 
 @contextmanager

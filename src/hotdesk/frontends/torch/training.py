@@ -43,6 +43,7 @@ from hotdesk.frontends.torch.decompositions.ctc_loss import CTC, CtcByTensors
 from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.lines import is_users
 from hotdesk.frontends.torch.refusals import refusal, require_that_it_takes
+from hotdesk.frontends.torch.tracing_lock import traced_alone
 
 aten: Any = torch.ops.aten
 
@@ -241,6 +242,7 @@ def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:
     have gradients without a decomposition."""
     try:
         with (
+            traced_alone(),
             BlockedAttention(),
             CtcByTensors(),
             cross_maps_composed(),
