@@ -92,7 +92,9 @@ def dots_function(machine: Machine, element: str, rows: int, result: str = "") -
         f.number("c_column"),
         f.flag("add"),
     )
-    columns = 4 if rows == 1 else 2  # that many sums, with what they are made of, fit 16 registers
+    columns = (
+        4 if rows == 1 or machine.registers > 16 else 2
+    )  # that many sums fit the registers with what they are made of
     unrolled = _UNROLLED if rows == 1 else 1
     pairs = machine.sums_pairs(element)
     deep = 2 * f.lanes if pairs else f.lanes  # elements of k in a vector
