@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import re
 import warnings
 from collections.abc import Callable, Generator, Sequence
@@ -251,7 +252,7 @@ def test_optimizers_update_in_place(name: str, how: dict[str, bool]) -> None:
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_fused_kernels_of_other_backends_are_left_alone(name: str) -> None:
-    """Eager PyTorch and other backends call them; what a gradient scaler found goes to them, too."""
+    """Eager PyTorch and other backends call them, and PyTorch's own functions are where they were."""
     model = nn.Linear(4, 4)
     optimizer = OPTIMIZERS[name](model.parameters(), fused=True)
     model(torch.randn(2, 4)).square().mean().backward()
@@ -261,6 +262,24 @@ def test_fused_kernels_of_other_backends_are_left_alone(name: str) -> None:
     called = [each.count for each in profile.key_averages() if each.key.startswith("aten::_fused_")]
     assert sum(called) >= 2
     assert not hotdesk.dynamo_report().compiled
+    module = inspect.getmodule(torch.optim.SGD if name == "sgd" else torch.optim.Adam)
+    fused: Any = getattr(module, "_fused_sgd" if name == "sgd" else "_fused_adam")
+    assert inspect.getmodule(inspect.unwrap(fused)) is module
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_what_a_gradient_scaler_found_goes_to_the_fused_kernel(name: str) -> None:
+    model = nn.Linear(4, 4)
+    like = copy.deepcopy(model)
+    made = [OPTIMIZERS[name](each.parameters(), fused=True) for each in (model, like)]
+    for scaled, each in zip(made, (model, like), strict=True):
+        for parameter in each.parameters():
+            parameter.grad = torch.ones_like(parameter)
+        scaled.grad_scale, scaled.found_inf = torch.tensor(4.0), torch.tensor(0.0)  # pyright: ignore[reportAttributeAccessIssue]
+    torch.compile(made[0].step, backend=backend)()
+    made[1].step()
+    for a, b in zip(model.parameters(), like.parameters(), strict=True):
+        torch.testing.assert_close(a, b)
 
 
 @pytest.mark.parametrize("stride", [1, 2, (2, 3)])
