@@ -715,8 +715,26 @@ def test_parts_that_begin_where_a_tensor_says(name: str) -> None:
 @pytest.mark.parametrize("begin", [5, -1, -7])
 def test_a_part_that_is_not_there_is_an_error(begin: int) -> None:
     program = hotdesk.compile(Call(PARTS["narrow"][0]), (ROW, torch.tensor(3)))
-    with pytest.raises(ExecutionError):
+    with pytest.raises(ExecutionError, match="the part that `narrow` takes is not within dim 0"):
         program(ROW, torch.tensor(begin))
+
+
+def test_a_part_in_a_branch_begins_where_a_tensor_says() -> None:
+    def tripled(x: torch.Tensor, begin: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        y.narrow(0, begin.item(), 2).mul_(3)  # type: ignore[arg-type]
+        return torch.cat([y, x.narrow(0, begin.item(), 2)])  # type: ignore[arg-type]
+
+    def chosen(x: torch.Tensor, begin: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x[0] > 0, tripled, lambda x, _: torch.cat([x, x[:2]]), (x, begin))
+
+    program = hotdesk.compile(Call(chosen), (ROW.abs(), torch.tensor(3)))
+    for begin in (3, 0, 4, -2, -6):
+        close(program(ROW.abs(), torch.tensor(begin)), tripled(ROW.abs(), torch.tensor(begin)))
+    close(program(-ROW.abs(), torch.tensor(9)), torch.cat([-ROW.abs(), -ROW.abs()[:2]]))
+    for begin in (5, -1, -7):
+        with pytest.raises(ExecutionError, match=r"`torch\._check` failed"):
+            program(ROW.abs(), torch.tensor(begin))
 
 
 def test_a_refusal_names_the_op_whose_results_are_counted() -> None:

@@ -363,7 +363,7 @@ def _put_in_order(
         waiting = [root]
         while waiting:
             op = waiting[-1]
-            needed = [*_read_from(op, block), *checked.get(op, ())]
+            needed = [*_read_from(op, block), *reversed(checked.get(op, ()))]  # the first waits last
             missing = [each for each in needed if each not in settled]
             if op in settled or not missing:
                 waiting.pop()

@@ -172,7 +172,8 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
         refuse_numbers_beyond_elements(source.program.graph)
         functionalized.refuse_changed_attributes(source.program)
         exported = _decomposed(functionalized.prepared(subgraph_constants.lifted(source.program)))
-    forget_places(exported.graph)
+    for graph in all_graphs(exported.graph):
+        forget_places(graph)
     refuse_data_dependence(exported.graph, foreign=foreign)
     after_decompositions = time.perf_counter()
     if foreign:

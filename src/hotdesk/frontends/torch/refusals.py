@@ -249,10 +249,10 @@ def _is_integer(dtype: torch.dtype) -> bool:
 
 def refuse_settled_counts(graph: torch.fx.Graph) -> None:
     """What `torch._check` fixes of sizes and numbers from data, in branches and bodies of loops: PyTorch drops these checks as it
-    takes programs apart."""
+    takes programs apart. It keeps those of `narrow`, from which its length follows."""
     _, *inner = all_graphs(graph)
     for node in (node for each in inner for node in each.nodes):
-        if settled(node):
+        if settled(node) and node.target is not torch.ops.aten.narrow.default:
             raise DataDependentShapeError(
                 f"the result of op `{node.target}`, in a branch or a loop, is fixed by `torch._check`",
                 expected="a check that leaves the number open, such as `torch._check(n <= limit)`",

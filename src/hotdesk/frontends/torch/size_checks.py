@@ -33,7 +33,7 @@ _COMPARISONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq,
 
 
 def take_size_checks(graph: torch.fx.Graph, messages: CheckMessages) -> tuple[Check, ...]:
-    """Takes the checks of numbers that are known only when the program runs out of a graph."""
+    """Takes the checks of numbers that are known only when the program runs out of a graph; first those with a message."""
     found: list[Check] = []
     for node in graph.nodes:
         for symbol, value in settled(node).items():
@@ -63,7 +63,7 @@ def take_size_checks(graph: torch.fx.Graph, messages: CheckMessages) -> tuple[Ch
             and node.target in _COMPARISONS
         ):
             graph.erase_node(node)
-    return tuple(found)
+    return tuple(sorted(found, key=lambda check: not check.message))  # the first that does not hold is told
 
 
 def _checks_of_place(node: torch.fx.Node) -> list[Check]:

@@ -61,7 +61,7 @@ def convolution_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> Convol
     """The specification of a `hotdesk.conv`.
 
     Raises:
-        LoweringError: its workspace is too small for how its work is cut.
+        LoweringError: its workspace is too small for how its work is cut, or that is not three numbers.
     """
     x, w, y = (place.view() for place in operands[:3])
     spec = ConvolutionSpec(
@@ -87,6 +87,9 @@ def convolution_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> Convol
 
 
 def _spread(numbers: Sequence[int]) -> Spread:
+    if len(numbers) != 3:
+        expected = "how many filters and columns at a time, and 1 for those that gather"
+        raise LoweringError(f"`{SPREAD}` of a convolution", expected=expected, got=f"{len(numbers)} numbers")
     filters, width, gathers = numbers
     return Spread(filters, width, bool(gathers))
 

@@ -43,7 +43,11 @@ def test_a_workspace_holds_what_spread_says() -> None:
 
 @pytest.mark.parametrize(
     ("workspace", "spread", "message"),
-    [(1215, SPREAD, "expected 1216 bytes or more, got 1215 bytes"), (1216, "", "expected none without `spread`")],
+    [
+        (1215, SPREAD, "expected 1216 bytes or more, got 1215 bytes"),
+        (1216, "", "expected none without `spread`"),
+        (1216, SPREAD.replace(", 1>", ">"), "`spread` of a convolution: .*, got 2 numbers"),
+    ],
 )
 def test_a_workspace_that_does_not_go_with_it_is_refused(workspace: int, spread: str, message: str) -> None:
     with pytest.raises(LoweringError, match=message):

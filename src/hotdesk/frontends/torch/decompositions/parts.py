@@ -89,6 +89,15 @@ def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha:
     return NotImplemented
 
 
+def _narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
+    """PyTorch asks that a part which begins where only a run knows is within its dim, but does not say so."""
+    if isinstance(start, torch.SymInt) and free_unbacked_symbols(start):
+        size, end = x.size(dim), start + length
+        inside = ((start >= 0) & (end <= size)) | ((start >= -size) & (end <= 0))
+        _torch._check(inside, lambda: f"the part that `narrow` takes is not within dim {dim}")
+    return NotImplemented
+
+
 def _at_known_place(check: Callable[..., Any]) -> Callable[..., Any]:
     """A check that is not made where only a run knows the place: a view of it would be traced into the program."""
 
@@ -110,6 +119,8 @@ PARTS: dict[Any, Callable[..., Any]] = {
 """Of ops, which check and leave the call to the next decomposition."""
 
 PART_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    torch.narrow: _narrow,
+    torch.Tensor.narrow: _narrow,
     torch.slice_scatter: _slice_scatter,
     torch.Tensor.slice_scatter: _slice_scatter,
     torch.select_scatter: _select_scatter,
