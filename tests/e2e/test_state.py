@@ -443,3 +443,39 @@ def test_a_profile_is_of_calls_that_change_state() -> None:
     program = hotdesk.compile(model, (random(3),))
     program.profile(random(3))
     assert model.get_buffer("calls").item() == 8
+
+
+class SameName(nn.Module):
+    """A buffer `k`, a parameter `v`, and arguments of these names."""
+
+    def __init__(self, which: str) -> None:
+        super().__init__()
+        self.register_buffer("k", torch.zeros(4))
+        self.v, self.which = nn.Parameter(torch.ones(4)), which
+
+    def forward(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        if "buffer" in self.which:
+            self.k.add_(k + v)
+        if "argument" in self.which:
+            k.add_(self.k + self.v)
+        return q * self.k + k
+
+
+@pytest.mark.parametrize("which", ["buffer", "argument", "buffer and argument"])
+def test_arguments_that_have_the_names_of_buffers(which: str) -> None:
+    model = SameName(which).requires_grad_(False)
+    q, k, v = random(4), random(4), random(4)
+    program = hotdesk.compile(model, (q, k.clone(), v))
+    eager, theirs, ours = copy.deepcopy(model), k.clone(), k.clone()
+    for _ in range(2):
+        torch.testing.assert_close(program(q, ours, v), eager(q, theirs, v))
+        torch.testing.assert_close(ours, theirs)
+        torch.testing.assert_close(model.k, eager.k)
+
+
+def test_an_argument_of_another_shape_has_the_name_of_a_buffer() -> None:
+    model = Stateful(lambda self, k, at: self.k.index_copy_(0, at, k).sum(), k=torch.zeros(8, 3))
+    rows, at = random(2, 3), torch.tensor([5, 1])
+    program = hotdesk.compile(model, (rows, at))
+    torch.testing.assert_close(program(rows, at), rows.sum())
+    torch.testing.assert_close(model.get_buffer("k")[at], rows)

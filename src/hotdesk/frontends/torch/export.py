@@ -40,6 +40,7 @@ from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, carried_nodes, foreign_op, take_checks
 from hotdesk.frontends.torch.identity import identity
 from hotdesk.frontends.torch.lines import generated_code, name_places, name_users_lines
+from hotdesk.frontends.torch.pooled_places import settle_places
 from hotdesk.frontends.torch.random import Draw, is_draw, thread_random_state
 from hotdesk.frontends.torch.refusals import (
     UNTRUSTED,
@@ -331,6 +332,7 @@ class _GraphLowering:
                 called |= more
                 continue
             sizes_with_signs(module)
+            settle_places(module)
             joined(module, cuts, arguments, checks, asserted, checks_first=self._changes, spell=self._told)
             self.calls += calls
             return module

@@ -39,10 +39,9 @@ def arguments_of(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, 
     Raises:
         UnsupportedMutationError: a tensor that the model changes shares memory with another one, or has gaps.
     """
-    changes = _changes(exported)
-    refuse_shared_state(
-        {name: node_line(node) for name, node in changes.items() if name in _tensors(exported)}, _tensors(exported)
-    )
+    changes, targets, tensors = _changes(exported), _targets(exported), _tensors(exported)
+    changed = {targets[name]: node_line(node) for name, node in changes.items() if targets.get(name) in tensors}
+    refuse_shared_state(changed, tensors)
     arguments: list[Weight | TensorSpec] = []
     kept: dict[str, bool] = {}
     values = {node.name: node.meta.get("val") for node in exported.graph.nodes if node.op == "placeholder"}
@@ -65,7 +64,7 @@ def arguments_of(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, 
         if is_carried(tensor.dtype):
             tensor = carrier(tensor).contiguous()
         if not tensor.is_contiguous():
-            tensor = _laid_out(exported.graph, name, tensor, mutations(exported).get(target))
+            tensor = _laid_out(exported.graph, name, tensor, mutations(exported).get(name))
         arguments.append(Weight(spec_of(target, tensor), tensor))
     return tuple(arguments), kept
 
@@ -74,20 +73,13 @@ def state_of(exported: ExportedProgram) -> tuple[int, ...]:
     """The arguments of `@main`, by number, whose new contents the graph returns, in the order in which it does."""
     values = {node.name: node.meta.get("val") for node in exported.graph.nodes if node.op == "placeholder"}
     specs = [spec for spec in exported.graph_signature.input_specs if isinstance(values[spec.arg.name], torch.Tensor)]
-    numbers = {
-        spec.arg.name if spec.kind == InputKind.USER_INPUT else str(spec.target): number
-        for number, spec in enumerate(specs)
-    }
+    numbers = {spec.arg.name: number for number, spec in enumerate(specs)}
     return tuple(numbers[name] for name in mutations(exported))
 
 
 def refuse_ties(exported: ExportedProgram) -> None:
     """Refuses tensors of the model that share memory with one that it changes, while the graph still says so by ops in place."""
-    names = {
-        spec.arg.name: str(spec.target)
-        for spec in exported.graph_signature.input_specs
-        if spec.kind != InputKind.USER_INPUT
-    }
+    names = _targets(exported)
     changed: dict[str, str] = {}
     for node in exported.graph.nodes:
         target: Any = node.target
@@ -102,13 +94,31 @@ def refuse_ties(exported: ExportedProgram) -> None:
 
 
 def mutations(exported: ExportedProgram) -> dict[str, int]:
-    """What the graph returns as new contents: its place among all that it returns, by the name of the tensor or input."""
-    specs = enumerate(exported.graph_signature.output_specs)
-    return {str(spec.target): place for place, spec in specs if spec.kind in _CHANGES}
+    """What the graph returns as new contents: its place among all that it returns, by the placeholder of what changes.
+
+    A tensor of the model may have the name of an input.
+    """
+    placeholders = {target: name for name, target in _targets(exported).items()}
+    found: dict[str, int] = {}
+    for place, spec in enumerate(exported.graph_signature.output_specs):
+        if spec.kind in _CHANGES:
+            target = str(spec.target)
+            found[target if spec.kind == OutputKind.USER_INPUT_MUTATION else placeholders[target]] = place
+    return found
+
+
+def _targets(exported: ExportedProgram) -> dict[str, str]:
+    """The names of the model's tensors, by their placeholders."""
+    specs = exported.graph_signature.input_specs
+    return {
+        spec.arg.name: str(spec.target)
+        for spec in specs
+        if spec.kind != InputKind.USER_INPUT and spec.target is not None
+    }
 
 
 def _changes(exported: ExportedProgram) -> dict[str, torch.fx.Node]:
-    """The values that tensors and inputs have in the end, by name."""
+    """The values that tensors and inputs have in the end, by their placeholders."""
     returned = _output(exported.graph).args[0]
     return {name: cast(Any, returned)[place] for name, place in mutations(exported).items()}
 
@@ -124,9 +134,7 @@ def _tensor(exported: ExportedProgram, target: str) -> torch.Tensor:
 
 def _tensors(exported: ExportedProgram) -> dict[str, torch.Tensor]:
     """The tensors of the model that the program uses, by name."""
-    specs = exported.graph_signature.input_specs
-    targets = [str(spec.target) for spec in specs if spec.kind != InputKind.USER_INPUT and spec.target is not None]
-    found = {target: _tensor(exported, target) for target in targets}
+    found = {target: _tensor(exported, target) for target in _targets(exported).values()}
     return {
         name: each for name, each in found.items() if type(each) is torch.Tensor or isinstance(each, torch.nn.Parameter)
     }

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -96,24 +95,6 @@ def _or_last_nan(found: Tensor, last: Tensor) -> Tensor:
     return torch.where(last < 0, found, last)
 
 
-_POOLING: ContextVar[bool] = ContextVar("_POOLING", default=False)
-
-
-def _max_pool_of_floats(op: Any, dims: int, x: Tensor, *window: Any) -> tuple[Tensor, Tensor]:
-    """torch-mlir finds no place where a number is none, and may find one in the padding where all are minus infinity."""
-    if _POOLING.get():
-        return NotImplemented
-    token = _POOLING.set(True)
-    try:
-        is_nan, plane = torch.isnan(x), x.shape[-dims:]
-        numbers = torch.where(is_nan, 0, x).clamp_min(torch.finfo(x.dtype).min)
-        places = torch.where(is_nan, torch.arange(math.prod(plane)).reshape(plane), -1)
-        last = op(places.to(torch.float64), *window)[0].to(torch.int64)  # torch-mlir dies of volumes of integers
-        return op(x, *window)[0], _or_last_nan(op(numbers, *window)[1], last)
-    finally:
-        _POOLING.reset(token)
-
-
 def _max_pool(
     x: Tensor,
     kernel_size: list[int],
@@ -122,17 +103,14 @@ def _max_pool(
     dilation: list[int] | int = 1,
     ceil_mode: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Maximum pooling and where the first of the largest is; of images without a batch, as a batch of one."""
+    """Maximum pooling of integers and where the first of the largest is; of images without a batch, as a batch of one."""
     if x.dim() == 3:
         found = aten.max_pool2d_with_indices(
             x.unsqueeze(0), kernel_size, stride or [], padding, dilation, ceil_mode=ceil_mode
         )
         return found[0].squeeze(0), found[1].squeeze(0)
-    if x.dtype.is_floating_point:
-        window = (kernel_size, stride or [], padding, dilation, ceil_mode)
-        return _max_pool_of_floats(aten.max_pool2d_with_indices, 2, x, *window)
     height, width = x.shape[-2:]
-    if _POOLING.get() or not isinstance(height, int) or not isinstance(width, int):
+    if x.dtype.is_floating_point or not isinstance(height, int) or not isinstance(width, int):
         return NotImplemented
     wide = x.to(torch.int32) if x.dtype == torch.uint8 else x
     kernel, gaps, pads = _pair(kernel_size), _pair(dilation), _pair(padding)
@@ -154,12 +132,10 @@ def _max_pool(
 
 
 def _max_pool3d(x: Tensor, *window: Any) -> tuple[Tensor, Tensor]:
-    if not x.dtype.is_floating_point:
+    if x.dim() != 4:
         return NotImplemented
-    if x.dim() == 4:
-        found = aten.max_pool3d_with_indices(x.unsqueeze(0), *window)
-        return found[0].squeeze(0), found[1].squeeze(0)
-    return _max_pool_of_floats(aten.max_pool3d_with_indices, 3, x, *window)
+    found = aten.max_pool3d_with_indices(x.unsqueeze(0), *window)
+    return found[0].squeeze(0), found[1].squeeze(0)
 
 
 def _pair(number: list[int] | int) -> list[int]:
