@@ -193,3 +193,25 @@ func.func @wanted(%a: tensor<4x8xf16>, %b: tensor<8x6xf16>) -> (tensor<4x6xf32>,
   } -> tensor<4x6xbf16>
   return %p, %r, %s : tensor<4x6xf32>, tensor<4x6xf16>, tensor<4x6xbf16>
 }
+
+// -----
+
+// Kernels round to the nearest even: sums that are rounded in another way are in memory.
+// CHECK-LABEL: func.func @other_rounding(
+// CHECK:         "hotdesk.contract"({{.*}} -> tensor<4x6xf32>
+// CHECK:         arith.truncf {{%.*}} toward_zero : f32 to bf16
+#same = affine_map<(i, j) -> (i, j)>
+func.func @other_rounding(%a: tensor<4x8xbf16>, %b: tensor<8x6xbf16>) -> tensor<4x6xbf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %h = tensor.empty() : tensor<4x6xbf16>
+  %p = linalg.matmul ins(%a, %b : tensor<4x8xbf16>, tensor<8x6xbf16>) outs(%f : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %r = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<4x6xf32>) outs(%h : tensor<4x6xbf16>) {
+  ^bb0(%x: f32, %y: bf16):
+    %t = arith.truncf %x toward_zero : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<4x6xbf16>
+  return %r : tensor<4x6xbf16>
+}

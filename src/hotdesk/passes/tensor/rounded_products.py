@@ -74,6 +74,7 @@ def _rounds(op: ir.Operation, narrow: str) -> bool:
     rounded, end = body
     return (
         rounded.name == "arith.truncf"
+        and "roundingmode" not in rounded.attributes  # else to the nearest even, as kernels do
         and rounded.operands[0] == op.regions[0].blocks[0].arguments[0]
         and end.operands[0] == rounded.results[0]
     )
