@@ -14,16 +14,17 @@ a *partial result* each, of which there is a row in front of the loop (`analysis
    `affine` (`unknown-region`), and no parallel loop that stays one (`parallel-iterations`);
 4. the size of each is a number, or has a number as its limit; or, if any growth is allowed, follows from what is known in front
    of the loop, by an allocation that every iteration makes (`size-not-static`, `size-defined-below`);
-5. the peak of the function grows by no more bytes than allowed (`frames-raise-peak`).
+5. the peak of the function grows by no more bytes than allowed (`frames-raise-peak`). If none are, no loop gets any: where the
+   plan finds places for buffers also depends on their sizes, and may take more than the peak.
 
 There are as many workers as threads, but no more than iterations of the dimension that is cut, or chunks of it, and fewer if
 only so many fit (rule 5). Whether a loop is cut in chunks does not depend on the threads: with one it is if it would be with
 two. Allocations that are never in use at one time share their part of the frame: the largest first, each joins the first
 ones that it does not meet. Parts begin at multiples of 64 bytes, so that workers share no line of the cache.
 
-The peak is the most bytes of allocations in use at one time, by the live ranges that planning takes (`memrefs.buffers`). Where
-not all of their sizes are numbers, growth is what the frames have beyond one iteration of the loop as it was, and what partial
-results take.
+The peak is the most bytes of allocations in use at one time, in lines of 64, by the live ranges that planning takes
+(`memrefs.buffers`). Where not all of their sizes are numbers, or none may be added, growth is what the frames have beyond one
+iteration of the loop as it was, and what partial results take.
 """
 
 from __future__ import annotations
@@ -172,9 +173,11 @@ class _Search:
         """What becomes of a loop that is worth two threads."""
         nested = nested_ops(loop)
         combiners = find_combiners(loop) if len(loop.results) else ()
-        in_order = _last(loop) if combiners is None else ordered_change(loop)
-        if combiners is None or in_order is not None:
-            return _refused(loop, Reason.LOOP_REDUCES, in_order or loop)
+        if combiners is None:
+            return _refused(loop, Reason.LOOP_REDUCES, _last(loop))
+        in_order = ordered_change(loop)
+        if in_order is not None:
+            return _refused(loop, Reason.LOOP_REDUCES, in_order)
         for op in nested:
             if op.name in CALLS:
                 return _refused(loop, Reason.LOOP_CALLS, op)
@@ -288,11 +291,11 @@ class _Search:
             total: Any = sum((cast(Any, self._bytes(op)) for op in made), 0)
             return cast(Size, (workers - 1) * total + partials)
         frames = workers * sum(cast(int, part.bytes) for part in parts) + partials
-        if self._peak is None:
+        if self._peak is None or self._growth == 0:
             return max(0, frames - cast(int, _peak(self._buffers[op] for op in made)))
         at = self._numbers[loop]
         planned = [buffer for op, buffer in self._buffers.items() if buffer.kind == "alloc" and op not in made]
-        around = sum(cast(int, buffer.bytes) for buffer in planned if buffer.lower <= at < buffer.upper)
+        around = sum(_in_lines(cast(int, buffer.bytes)) for buffer in planned if buffer.lower <= at < buffer.upper)
         return max(0, around + frames - self._peak)
 
 
@@ -301,17 +304,22 @@ def _partial_bytes(loop: ir.Operation) -> int:
     if not len(loop.results):
         return 0
     count = chunk_count(bounds_of(loop)[cut_dimension(loop)].trips)
-    return sum(-(-count * element_bytes(str(result.type)) // LINE) * LINE for result in loop.results)
+    return sum(_in_lines(count * element_bytes(str(result.type))) for result in loop.results)
+
+
+def _in_lines(bytes: int) -> int:
+    return -(-bytes // LINE) * LINE
 
 
 def _peak(buffers: Iterable[BufferUse]) -> int | None:
-    """The most bytes in use at one time; None if a size is no number."""
+    """The most bytes in use at one time, in lines; None if a size is no number."""
     changes: list[tuple[int, int]] = []
     for buffer in buffers:
         if not isinstance(buffer.bytes, int):
             return None
         if buffer.lower < buffer.upper:
-            changes += [(buffer.lower, buffer.bytes), (buffer.upper, -buffer.bytes)]
+            taken = _in_lines(buffer.bytes)
+            changes += [(buffer.lower, taken), (buffer.upper, -taken)]
     most = now = 0
     for _, change in sorted(changes):  # at one number, what ends comes first
         now += change

@@ -2,9 +2,10 @@
 
 A loop of so many iterations that threads share it is cut in *chunks*, each of which reduces to a value of its own, beginning with
 the neutral element. These *partial results* are combined in order, beginning with the loop's initial value. How many chunks there
-are depends on the iterations alone, not on threads, so the same is computed on any number of them.
+are follows from the program and its sizes, never from threads, so the same is computed on any number of them.
 
 Sums and products of floats are rounded in this order instead of that of the iterations, and are the same from call to call.
+That of a chunk may overflow where none in the order of the iterations does.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ early. Parallel loops in such a loop become loops one after the other, as far as
 stay as they are: none of their loops are shared.
 
 Results stay what they were, bit by bit, but for sums and products of floats that a loop reduces to: they are rounded in the order
-of chunks. These depend on the number of iterations alone, so the results are the same for any `threads`, and from run to run.
+of chunks, and one of a chunk may overflow where none in the loop's order does. Chunks follow from the program and its sizes, not
+from `threads`: the results are the same for any number of them, and from run to run.
 
 Run it behind deallocation and in front of planning: what frees memory is read, and the frames are freed behind the loop. A loop
 that no such memory can be had for is reported with the reason, and stays as it is.
@@ -69,7 +70,7 @@ class PrivatizeBuffers(Pass):
 
     Options:
         threads: how many workers a loop may have; with 1 no loop gets memory for what it allocates.
-        max_growth_in_bytes: what the peak of a function may grow by; -1 for any number of bytes.
+        max_growth_in_bytes: what the peak of a function may grow by; -1 for any number of bytes, and with 0 no loop gets memory.
     """
 
     name: ClassVar[str] = "hotdesk-privatize-buffers"

@@ -31,6 +31,9 @@ from hotdesk.models.new_memory import ALLOC, DEALLOC
 from hotdesk.models.parallel import reduced_iteration
 from hotdesk.passes.buffers.index_loops import index_of, nest, parallel, place_of, trips_of, yields
 
+_OF_THE_ROUNDING = ("reassoc", "nsz", "arcp", "contract", "afn")
+"""The flags of `arith.fastmath` that promise nothing of values."""
+
 
 def cut_in_chunks(loop: ir.Operation, cut: int, combiners: Sequence[Combiner]) -> ir.Operation:
     """Cuts a dimension of a loop that reduces; returns the loop over the chunks, which the old one makes room for."""
@@ -58,11 +61,14 @@ def cut_in_chunks(loop: ir.Operation, cut: int, combiners: Sequence[Combiner]) -
 
 
 def _drop_promises(op: ir.Operation) -> None:
-    """Drops what an op promises of values: that none overflows in their order, and none is infinite, as a neutral one may be."""
+    """Drops what an op promises of values in their order: that none overflows, and none is infinite or no number. Partial results
+    may be, and so may neutral values."""
     if "overflowFlags" in op.attributes:
         op.attributes["overflowFlags"] = ir.Attribute.parse("#arith.overflow<none>")
-    if op.name in ("arith.maximumf", "arith.minimumf"):
-        op.attributes["fastmath"] = ir.Attribute.parse("#arith.fastmath<none>")
+    if "fastmath" in op.attributes:
+        given = str(op.attributes["fastmath"])
+        kept = [flag for flag in _OF_THE_ROUNDING if flag in given or "<fast>" in given]
+        op.attributes["fastmath"] = ir.Attribute.parse(f"#arith.fastmath<{','.join(kept) or 'none'}>")
 
 
 def _chunks(trips: int | ir.Value, before: ir.Operation) -> tuple[int | ir.Value, int | ir.Value]:
