@@ -63,7 +63,7 @@ func.func @rows(%x: memref<65x8192xi32>, %y: memref<65x2x8192xi32>, %z: i32) -> 
 // CHECK:         [[CEIL:%.*]] = arith.ceildivsi [[SPAN]], %c3{{.*}} : index
 // CHECK:         [[TRIPS:%.*]] = arith.maxsi [[CEIL]], %c0{{.*}} : index
 // CHECK:         [[PARTS:%.*]] = arith.ceildivsi [[TRIPS]], %c64{{.*}} : index
-// CHECK:         [[LENGTH:%.*]] = arith.maxsi [[PARTS]], %c1{{.*}} : index
+// CHECK:         [[LENGTH:%.*]] = arith.maxsi [[PARTS]], %c16{{.*}} : index
 // CHECK:         [[COUNT:%.*]] = arith.ceildivsi [[TRIPS]], [[LENGTH]] : index
 // CHECK:         memref.alloc() : memref<64xf32>
 // CHECK:         memref.alloc() : memref<64xi64>

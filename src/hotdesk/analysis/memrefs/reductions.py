@@ -2,7 +2,8 @@
 
 A loop of so many iterations that threads share it is cut in *chunks*, each of which reduces to a value of its own, beginning with
 the neutral element. These *partial results* are combined in order, beginning with the loop's initial value. How many chunks there
-are follows from the program and its sizes, never from threads, so the same is computed on any number of them.
+are follows from the program and its sizes, never from threads, so the same is computed on any number of them. Where only the run
+tells how many iterations there are, they may be few: short ones are not alone in a chunk.
 
 Sums and products of floats are rounded in this order instead of that of the iterations, and are the same from call to call.
 That of a chunk may overflow where none in the order of the iterations does.
@@ -15,9 +16,16 @@ from dataclasses import dataclass
 from math import inf
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.memrefs.shared_loops import weight_with_others
 
 CHUNKS = 64
 """The most chunks of a loop."""
+
+SHORTEST = 16
+"""The fewest iterations of a chunk, where they are short and it is not known how many the loop has."""
+
+_SHORT = 32
+"""Operations of an iteration that a chunk may have alone."""
 
 _FLOATS = (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)
 _NEUTRAL_FLOATS: Mapping[str, float] = {
@@ -45,6 +53,14 @@ class Combiner:
 def chunk_length(trips: int) -> int:
     """How many iterations each chunk has, but for the last one."""
     return max(1, -(-trips // CHUNKS))
+
+
+def least_length(loop: ir.Operation, cut: int) -> int:
+    """How many iterations each chunk has at least, where it is not known how many there are in the dimension that is cut.
+
+    Where it is, they are enough for two threads, so a part of them in 64 is worth a chunk.
+    """
+    return SHORTEST if weight_with_others(loop, cut) < _SHORT else 1
 
 
 def chunk_count(trips: int | None) -> int:

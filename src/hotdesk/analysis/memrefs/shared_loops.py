@@ -173,6 +173,12 @@ def weight(loop: ir.Operation) -> int:
     return sum(map(_cost, _body(loop)))
 
 
+def weight_with_others(loop: ir.Operation, cut: int) -> int:
+    """Operations of what has one place in a dimension: an iteration for each place in the others, as far as that is known."""
+    others = [each.trips for dim, each in enumerate(bounds_of(loop)) if dim != cut]
+    return weight(loop) * prod(_SOME if trips is None else trips for trips in others)
+
+
 def _body(loop: ir.Operation) -> list[ir.Operation]:
     return [op.operation for op in loop.regions[0].blocks[0].operations]
 

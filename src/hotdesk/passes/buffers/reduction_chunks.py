@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.reductions import CHUNKS, Combiner, chunk_count, chunk_length
+from hotdesk.analysis.memrefs.reductions import CHUNKS, Combiner, chunk_count, chunk_length, least_length
 from hotdesk.analysis.memrefs.shared_loops import LoopBounds, bounds_of
 from hotdesk.ir.building import create
 from hotdesk.ir.walking import attributes_of, segment_sizes
@@ -42,7 +42,7 @@ def cut_in_chunks(loop: ir.Operation, cut: int, combiners: Sequence[Combiner]) -
         _drop_promises(each.op)
     with loop.location:
         trips = trips_of(bounds[cut], loop)
-        length, count = _chunks(trips, loop)
+        length, count = _chunks(trips, least_length(loop, cut), loop)
         initial = list(loop.operands[3 * segment_sizes(loop)[0] :])
         partials = [_partials(value.type, count, loop) for value in initial]
         chunks, number, end = parallel(count, loop)
@@ -71,11 +71,11 @@ def _drop_promises(op: ir.Operation) -> None:
         op.attributes["fastmath"] = ir.Attribute.parse(f"#arith.fastmath<{','.join(kept) or 'none'}>")
 
 
-def _chunks(trips: int | ir.Value, before: ir.Operation) -> tuple[int | ir.Value, int | ir.Value]:
+def _chunks(trips: int | ir.Value, least: int, before: ir.Operation) -> tuple[int | ir.Value, int | ir.Value]:
     """How many iterations a chunk has, and how many chunks there are."""
     if isinstance(trips, int):
         return chunk_length(trips), chunk_count(trips)
-    length = index_of("maxsi", index_of("ceildivsi", trips, CHUNKS, before=before), 1, before=before)
+    length = index_of("maxsi", index_of("ceildivsi", trips, CHUNKS, before=before), least, before=before)
     return length, index_of("ceildivsi", trips, length, before=before)
 
 

@@ -12,11 +12,12 @@ from torch_mlir import ir
 
 import hotdesk
 from hotdesk.analysis.memrefs import shared_loops
-from hotdesk.analysis.memrefs.reductions import chunk_length
+from hotdesk.analysis.memrefs.reductions import chunk_length, least_length
 from hotdesk.checker import FaultKind, Settings, check_module
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import index_constant
 from hotdesk.ir.context import make_context
+from hotdesk.ir.walking import constant_of, nested_ops
 from hotdesk.passes.buffers import reduction_chunks
 from hotdesk.passes.buffers.privatize import PrivatizeBuffers
 
@@ -75,9 +76,17 @@ ON_TENSORS = """func.func @main(%x: tensor<1000xf32>) -> f32 {
 }"""
 
 
-def in_chunks(x: np.ndarray, initial: Any, combine: np.ufunc, neutral: float) -> Any:
+def least(text: str) -> int:
+    """How many iterations a chunk of the loop has at least, where its number of iterations is open."""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        (loop,) = [op for op in nested_ops(module.operation) if op.name == "scf.parallel"]
+        return least_length(loop, 0)
+
+
+def in_chunks(x: np.ndarray, initial: Any, combine: np.ufunc, neutral: float, shortest: int = 1) -> Any:
     """What a loop over the first dimension comes to, rounded after each step."""
-    length, total = chunk_length(len(x)), initial
+    length, total = max(shortest, chunk_length(len(x))), initial
     for first in range(0, len(x), length):
         partial = x.dtype.type(neutral)
         for value in x[first : first + length].ravel():
@@ -92,7 +101,7 @@ def test_sums_are_rounded_in_one_order_on_any_threads(shape: tuple[int, ...], me
     text = summing("addf", rank=len(shape), memory=memory)
     x = (np.random.default_rng(1).standard_normal(shape) * 1e3).astype(np.float32)
     z = np.float32(0.1)
-    expected = in_chunks(x, z, np.add, -0.0)
+    expected = in_chunks(x, z, np.add, -0.0, least(text))
     for compiled_for in (1, 2, 5):
         hotdesk.set_num_threads(compiled_for)
         program = hotdesk.compile(text, options=hotdesk.Options(keep_ir=True))
@@ -134,9 +143,10 @@ def test_a_dimension_that_is_long_enough_is_cut() -> None:
 def test_other_floats(op: str, combine: np.ufunc, neutral: float, kind: str) -> None:
     dtype = {"f32": np.float32, "f64": np.float64}[kind]
     x = (1 + np.random.default_rng(1).standard_normal(777) / 50).astype(dtype)
-    program = hotdesk.compile(summing(op, kind=kind))
+    text = summing(op, kind=kind)
+    program = hotdesk.compile(text)
     initial = dtype(1.25)
-    assert program(x, initial) == in_chunks(x, initial, combine, neutral)
+    assert program(x, initial) == in_chunks(x, initial, combine, neutral, least(text))
     x[600] = np.nan
     assert np.isnan(program(x, initial))
     negative = np.full(100, -0.0, dtype)
@@ -162,6 +172,17 @@ def test_integers_come_to_what_they_did(op: str, combine: np.ufunc, size: int) -
     program = hotdesk.compile(summing(op, kind="i64"))
     assert program(x, initial) == combine.reduce(x, initial=initial)
     assert hotdesk.compile(summing(op, kind="i64", size=str(size)))(x, initial) == combine.reduce(x, initial=initial)
+
+
+def test_a_chunk_is_no_shorter_than_is_worth_it() -> None:
+    """Eight sums of two numbers are one chunk; of memory that takes a while to fill, each iteration may be one."""
+    assert (least(summing("addf")), least(summing("addf", memory=True)), least(summing("addf", rank=2))) == (16, 1, 1)
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(summing("addf"))
+        PrivatizeBuffers().apply(module)
+        (length,) = [op for op in nested_ops(module.operation) if op.name == "arith.ceildivsi"][-1].operands[1:]
+        assert length.owner.name == "arith.maxsi"
+        assert constant_of(length.owner.operands[1]) == 16
 
 
 @pytest.mark.parametrize(
