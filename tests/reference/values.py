@@ -23,6 +23,7 @@ Fill: TypeAlias = "Callable[[Sequence[int], np.dtype[Any]], Array]"
 """What undefined memory of a shape holds."""
 
 DTYPES: dict[str, np.dtype[Any]] = {
+    "f16": np.dtype(np.float16),
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
     "complex<f32>": np.dtype(np.complex64),

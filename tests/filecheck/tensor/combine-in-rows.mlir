@@ -164,3 +164,32 @@ func.func @destination_read(%a: tensor<16x4xf32>, %w: tensor<16x4xf32>, %y: tens
   } -> tensor<16x16xf32>
   return %r : tensor<16x16xf32>
 }
+
+// -----
+
+// What becomes 16-bit floats of a convolution in 32 bits is made with it, part by part: 768 bytes are never there together.
+// WHY: remark: [Passed] SPLIT | Category:split | Function=halved | Reason=part-by-part, Bytes=576
+// CHECK-LABEL: func.func @halved(
+// CHECK-SAME:    [[X:%.*]]: tensor<1x2x8x8xf16>, [[W:%.*]]: tensor<3x2x1x1xf16>, [[B:%.*]]: tensor<3xf32>)
+// CHECK-NOT:     "hotdesk.conv"({{.*}} -> tensor<1x3x8x8xf32>
+// CHECK:         "hotdesk.conv"({{.*}} -> tensor<1x3x2x8xf32>
+// CHECK:         linalg.generic {{.*}} ins({{.*}} : tensor<1x3x2x8xf32>, tensor<3xf32>)
+// CHECK:         tensor.insert_slice {{.*}} : tensor<1x3x2x8xf16> into tensor<1x3x8x8xf16>
+// CHECK:         [[R:%.*]] = tensor.insert_slice
+// CHECK:         return
+func.func @halved(%x: tensor<1x2x8x8xf16>, %w: tensor<3x2x1x1xf16>, %b: tensor<3xf32>) -> tensor<1x3x8x8xf16> {
+  %e = tensor.empty() : tensor<1x3x8x8xf32>
+  %h = tensor.empty() : tensor<1x3x8x8xf16>
+  %v = "hotdesk.conv"(%x, %w, %e) {accumulate = false, dilations = array<i64: 1, 1>, groups = 1 : i64, input_dilations = array<i64: 1, 1>,
+    pad_high = array<i64: 0, 0>, pad_low = array<i64: 0, 0>, strides = array<i64: 1, 1>}
+    : (tensor<1x2x8x8xf16>, tensor<3x2x1x1xf16>, tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, c, h, w) -> (n, c, h, w)>, affine_map<(n, c, h, w) -> (c)>, affine_map<(n, c, h, w) -> (n, c, h, w)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%v, %b : tensor<1x3x8x8xf32>, tensor<3xf32>) outs(%h : tensor<1x3x8x8xf16>) {
+  ^bb0(%a: f32, %c: f32, %out: f16):
+    %s = arith.addf %a, %c : f32
+    %t = arith.truncf %s : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<1x3x8x8xf16>
+  return %r : tensor<1x3x8x8xf16>
+}

@@ -171,7 +171,7 @@ func.func @rounded(%a: tensor<?x8xbf16>, %b: tensor<8x6xbf16>) -> tensor<?x6xbf1
 // CHECK-COUNT-2: "hotdesk.contract"({{.*}} -> tensor<4x6xf32>
 // CHECK-NOT:     "hotdesk.contract"
 #same = affine_map<(i, j) -> (i, j)>
-func.func @wanted(%a: tensor<4x8xf16>, %b: tensor<8x6xf16>) -> (tensor<4x6xf32>, tensor<4x6xf16>, tensor<4x6xbf16>) {
+func.func @wanted(%a: tensor<4x8xf16>, %b: tensor<8x6xf16>) -> (tensor<4x6xf32>, tensor<4x6xf16>, tensor<4x6xf64>) {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4x6xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x6xf32>) -> tensor<4x6xf32>
@@ -184,14 +184,14 @@ func.func @wanted(%a: tensor<4x8xf16>, %b: tensor<8x6xf16>) -> (tensor<4x6xf32>,
     linalg.yield %t : f16
   } -> tensor<4x6xf16>
   %q = linalg.matmul ins(%a, %b : tensor<4x8xf16>, tensor<8x6xf16>) outs(%f : tensor<4x6xf32>) -> tensor<4x6xf32>
-  %g = tensor.empty() : tensor<4x6xbf16>
+  %g = tensor.empty() : tensor<4x6xf64>
   %s = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
-      ins(%q : tensor<4x6xf32>) outs(%g : tensor<4x6xbf16>) {
-  ^bb0(%x: f32, %y: bf16):
-    %t = arith.truncf %x : f32 to bf16
-    linalg.yield %t : bf16
-  } -> tensor<4x6xbf16>
-  return %p, %r, %s : tensor<4x6xf32>, tensor<4x6xf16>, tensor<4x6xbf16>
+      ins(%q : tensor<4x6xf32>) outs(%g : tensor<4x6xf64>) {
+  ^bb0(%x: f32, %y: f64):
+    %t = arith.extf %x : f32 to f64
+    linalg.yield %t : f64
+  } -> tensor<4x6xf64>
+  return %p, %r, %s : tensor<4x6xf32>, tensor<4x6xf16>, tensor<4x6xf64>
 }
 
 // -----

@@ -1,13 +1,15 @@
-"""Values that need never be there as a whole because one operation combines them with another, which dies there.
+"""Values that need never be there as a whole because one operation combines them with another, which dies there, or rounds them.
 
     %v = wide(%m)
     %r = add(%v, %x)        %r, %v and %x are as large: %r can lie where %x does, one row after the other
+    %r = round(%v)          %v is of f32, %r of 16 bits: %r can be there from the first row of %v on
 
-1. `%r` is made element by element, from `%v` and from `%x` at the same place and nowhere else, and is as large as each. Its
-   destination is not read.
+1. `%r` is made element by element, from `%v` and from `%x` at the same place and nowhere else, and is as large as each; or it is
+   of 16 bits, and `%v` the result of a convolution in f32. Its destination is not read.
 2. `%v` is read by that operation alone, and rows of it are made from rows of what it is made of: nothing is computed twice, and
    nothing else is done in parts for it (`analysis.order.splitting`).
-3. `%x` is the result of an operation, which no view shows, and nobody reads it later. What makes `%v` does not read it.
+3. `%x`, if there is one, is the result of an operation, which no view shows, and nobody reads it later. What makes `%v` does
+   not read it.
 4. More is held while `%v` is there than anywhere if no such value were: else the peak would be no lower.
 
 All sizes are known. What is held is an estimate: tensors from the operation that makes them to the last that reads them, or
@@ -24,20 +26,22 @@ from hotdesk.analysis.order.axes import Loops, cut_dims
 from hotdesk.analysis.order.spans import SplitPart, bytes_again, largest_part, parts_of
 from hotdesk.analysis.order.splitting import Split, find_alone
 from hotdesk.analysis.order.straight_line import StraightLine
-from hotdesk.ir.types import is_tensor, shape_of
+from hotdesk.ir.types import element_of, is_tensor, shape_of
 from hotdesk.models.generics import is_linalg
 from hotdesk.models.tensor import has_contents_of_its_own
+
+_NARROW = ("f16", "bf16")
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """`value`, its maker and its reader, which are done in `parts`; the result of the reader is put where `over` is.
+    """`value`, its maker and its reader, which are done in `parts`; the result of the reader is put where `over` is, if given.
 
     `bytes` are those of the value, `part` those of its largest part.
     """
 
     value: ir.Value
-    over: ir.Value
+    over: ir.Value | None
     split: Split
     parts: tuple[SplitPart, ...]
     bytes: int
@@ -51,7 +55,7 @@ class Combination:
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     value: ir.Value
-    over: ir.Value
+    over: ir.Value | None
     split: Split
     maker: int
     reader: int
@@ -78,6 +82,8 @@ def find_combinations(
     for each in found:
         for number in range(each.maker, each.reader + 1):
             rest[number] -= line.bytes(each.value)
+        for number in range(each.maker, each.reader) if each.over is None else ():
+            rest[number] += line.bytes(each.split.outputs[0])
     combinations = (_combination(line, each, held, rest, least_part) for each in found)
     return [each for each in combinations if each is not None]
 
@@ -89,9 +95,10 @@ def _is_static(line: StraightLine) -> bool:
 def _candidate(line: StraightLine, reader: int, least_bytes: int) -> _Candidate | None:
     """The value that an operation combines with one that dies there, by rules 1 to 3."""
     op, loops = line.ops[reader], line.loops(reader)
-    if loops is None or not _is_combining(line, op, loops) or line.bytes(op.results[0]) < least_bytes:
+    if loops is None or not _is_combining(line, op, loops):
         return None
-    aligned = [value for value in _aligned(op, loops) if value in line.makers]
+    large = line.bytes(op.results[0]) >= least_bytes
+    aligned = [value for value in _aligned(op, loops) if value in line.makers] if large else []
     overwritten = [value for value in aligned if _dies(line, value, reader)]
     for value in sorted(aligned, key=line.makers.__getitem__, reverse=True):  # the one that is made last
         maker = line.makers[value]
@@ -101,6 +108,26 @@ def _candidate(line: StraightLine, reader: int, least_bytes: int) -> _Candidate 
         split = None if over is None else _in_rows(line, value, maker, reader)
         if over is not None and split is not None:
             return _Candidate(value, over, split, maker, reader)
+    return _rounded(line, reader, loops, least_bytes)
+
+
+def _rounded(line: StraightLine, reader: int, loops: Loops, least_bytes: int) -> _Candidate | None:
+    """The result of a convolution in f32 that an operation makes 16-bit floats of."""
+    op = line.ops[reader]
+    narrow = element_of(op.results[0].type)
+    for number, (value, row) in enumerate(zip(op.operands, loops.operands, strict=True)):
+        maker = line.makers.get(value)
+        if number in loops.inits or maker is None or line.ops[maker].name != "hotdesk.conv" or narrow not in _NARROW:
+            continue
+        if (
+            line.bytes(value) >= least_bytes
+            and row == loops.results[0]
+            and line.readers[value] == [reader]
+            and list(op.operands).count(value) == 1
+        ):
+            split = _in_rows(line, value, maker, reader)
+            if split is not None:
+                return _Candidate(value, None, split, maker, reader)
     return None
 
 

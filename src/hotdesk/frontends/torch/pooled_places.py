@@ -13,10 +13,12 @@ from functools import reduce
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import compared, create, dim, index_constant
-from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import int_array, made_by, nested_ops
+from hotdesk.ir.walking import constant_of, int_array, integer_of, made_by, nested_ops
 
-_EQUAL, _UNORDERED = 1, 14  # predicates of `arith.cmpf`: oeq, uno
+_EQUAL, _UNORDERED = 1, 14
+"""Predicates of `arith.cmpf`: `oeq` and `uno`."""
+_SAME_INTEGER = 0
+"""The predicate `eq` of `arith.cmpi`."""
 
 
 def settle_places(module: ir.Module) -> None:
@@ -28,17 +30,24 @@ def settle_places(module: ir.Module) -> None:
 
 
 def _settle(loop: ir.Operation) -> None:
+    """Gives a loop PyTorch's rule, if it is one of torch-mlir's that look for places."""
     block = loop.regions[0].blocks[0]
-    *_, last = (each.operation for each in block.operations)
-    kept = made_by(last.operands[0], "arith.select")  # what was taken before, else what is taken here
-    taken = None if kept is None else made_by(kept.operands[1], "arith.select")
-    first = None if kept is None else made_by(kept.operands[0], "arith.cmpi")
-    same = None if taken is None else made_by(taken.operands[0], "arith.cmpf")
-    element = None if same is None else made_by(same.operands[0], "tensor.extract")
-    if kept is None or taken is None or first is None or same is None or element is None:
+    *_, end = (each.operation for each in block.operations)
+    kept = made_by(end.operands[0], "arith.select")  # the place so far, if there is one, else
+    taken = (
+        None if kept is None else made_by(kept.operands[1], "arith.select")
+    )  # this one, if its element is the largest
+    none_yet = None if kept is None else made_by(kept.operands[0], "arith.cmpi")
+    is_largest = None if taken is None else made_by(taken.operands[0], "arith.cmpf")
+    element = None if is_largest is None else made_by(is_largest.operands[0], "tensor.extract")
+    if kept is None or taken is None or none_yet is None or is_largest is None or element is None:
         return
-    out = block.arguments[len(block.arguments) - 1]
-    if kept.operands[2] != out or taken.operands[2] != out or same.operands[1] != block.arguments[0]:
+    so_far, place = block.arguments[len(block.arguments) - 1], taken.operands[1]
+    if (kept.operands[2], taken.operands[2], none_yet.operands[0]) != (so_far, so_far, so_far):
+        return
+    if is_largest.operands[1] != block.arguments[0] or constant_of(none_yet.operands[1]) != -1:
+        return
+    if integer_of(is_largest, "predicate") != _EQUAL or integer_of(none_yet, "predicate") != _SAME_INTEGER:
         return
     bit, word = ir.IntegerType.get_signless(1), ir.IntegerType.get_signless(64)
 
@@ -48,26 +57,26 @@ def _settle(loop: ir.Operation) -> None:
     value = element.results[0]
     unordered = {"predicate": ir.IntegerAttr.get(word, _UNORDERED)}
     no_number = create("arith.cmpf", [value, value], [bit], unordered, before=kept).results[0]
-    found = both(first.results[0], same.results[0])
-    takes = create("arith.ori", [found, no_number], [bit], before=kept).results[0]
-    takes = reduce(both, _in_the_image(element, loop, kept), takes)
-    place = taken.operands[1]
-    last.operands[0] = create("arith.select", [takes, place, out], [out.type], before=kept).results[0]
+    first = both(none_yet.results[0], is_largest.results[0])
+    chosen = create("arith.ori", [first, no_number], [bit], before=kept).results[0]
+    chosen = reduce(both, _in_the_image(element, loop, kept), chosen)
+    end.operands[0] = create("arith.select", [chosen, place, so_far], [so_far.type], before=kept).results[0]
     kept.erase()
     taken.erase()
 
 
 def _in_the_image(element: ir.Operation, loop: ir.Operation, before: ir.Operation) -> list[ir.Value]:
-    """Whether the element that is read is not in the padding, dimension by dimension."""
+    """Whether the element that is read is not in the padding, for each dimension that has some."""
     tensor, *places = element.operands
     pad = made_by(tensor, "tensor.pad")
     if pad is None:
         return []
+    index = ir.IndexType.get()
     found: list[ir.Value] = []
-    for i, low in enumerate(int_array(pad.attributes["static_low"])):
-        if shape_of(pad.operands[0].type)[i] == shape_of(tensor.type)[i] is not None:
-            continue
-        index = ir.IndexType.get()
-        moved = create("arith.subi", [places[i], index_constant(low, before)], [index], before=before).results[0]
-        found.append(compared("ult", moved, dim(pad.operands[0], i, loop), before))
+    for i, (low, high) in enumerate(
+        zip(*(int_array(pad.attributes[f"static_{end}"]) for end in ("low", "high")), strict=True)
+    ):
+        if low or high:
+            moved = create("arith.subi", [places[i], index_constant(low, before)], [index], before=before).results[0]
+            found.append(compared("ult", moved, dim(pad.operands[0], i, loop), before))
     return found

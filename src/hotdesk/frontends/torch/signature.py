@@ -42,6 +42,7 @@ def arguments_of(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, 
     changes, targets, tensors = _changes(exported), _targets(exported), _tensors(exported)
     changed = {targets[name]: node_line(node) for name, node in changes.items() if targets.get(name) in tensors}
     refuse_shared_state(changed, tensors)
+    places = mutations(exported)
     arguments: list[Weight | TensorSpec] = []
     kept: dict[str, bool] = {}
     values = {node.name: node.meta.get("val") for node in exported.graph.nodes if node.op == "placeholder"}
@@ -64,7 +65,7 @@ def arguments_of(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, 
         if is_carried(tensor.dtype):
             tensor = carrier(tensor).contiguous()
         if not tensor.is_contiguous():
-            tensor = _laid_out(exported.graph, name, tensor, mutations(exported).get(name))
+            tensor = _laid_out(exported.graph, name, tensor, places.get(name))
         arguments.append(Weight(spec_of(target, tensor), tensor))
     return tuple(arguments), kept
 

@@ -6,8 +6,8 @@
                                %r0 = add(%v0, %x0) outs(%x0)           %r1 = add(%v1, %x1) outs(%x1)
                                %s0 = insert_slice %r0 into %x[0]       %r = insert_slice %r1 into %s0[2]
 
-`%v` and `%x` are never there as a whole at once, as they are where a block of layers adds what it began with. Nothing is computed
-twice.
+`%v` and `%x` are never there as a whole at once, as they are where a block of layers adds what it began with. Nor is the result
+of a convolution in f32 of which the next operation makes 16-bit floats. Nothing is computed twice.
 
 Legal iff `analysis.order.combining` finds it, by its rules 1 to 3; done where the peak is lower for it, by rule 4.
 """
@@ -50,7 +50,7 @@ class CombineInRows(StraightPass):
         combinations = find_combinations(StraightLine(function), self.least_bytes, self.least_part, self._scratch)
         decisions = [_decision(found) for found in combinations]
         for found in reversed(combinations):  # what one of them makes may be what a later one is put over
-            do_in_parts(found.split, found.parts, {found.result: found.over})
+            do_in_parts(found.split, found.parts, {} if found.over is None else {found.result: found.over})
         return decisions
 
     def _scratch(self, op: ir.Operation) -> int:
@@ -69,7 +69,6 @@ def _row_by_row(value: ir.Value) -> ResolvedMemref:
 def _decision(found: Combination) -> Decision:
     ops = [each.operation for each in found.split.ops]
     sources = tuple(source_of(each) for each in ops)
-    subject = (
-        f"result of {ops[0].name}, {found.bytes} bytes, in {len(found.parts)} parts over an operand of {ops[-1].name}"
-    )
+    how = f"for {ops[-1].name}" if found.over is None else f"over an operand of {ops[-1].name}"
+    subject = f"result of {ops[0].name}, {found.bytes} bytes, in {len(found.parts)} parts {how}"
     return Decision(subject, Outcome.SPLIT, Reason.PART_BY_PART, sources, found.bytes - found.part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import nn
+from torch.export import Dim
 from torch.nn import functional as F
 
 import hotdesk
@@ -23,6 +24,16 @@ def test_places_are_pytorchs(padding: int) -> None:
     )
     padded = 2 * 3 * (8 + 2 * padding) * (10 + 2 * padding) * 4
     assert program.memory(x).arena == (padded if padding else 0) + 128  # the window, of which only the sizes are read
+
+
+def test_images_of_sizes_known_when_called() -> None:
+    free = {0: Dim("n", max=9), 2: Dim("h", min=4, max=64), 3: Dim("w", min=4, max=64)}
+    model = Call(lambda x: F.max_pool2d(x, 3, 2, 1, return_indices=True))
+    program = hotdesk.compile(model, (torch.randn(2, 3, 8, 10),), dynamic_shapes={"args": (free,)})
+    for size in ((2, 3, 8, 10), (1, 3, 5, 7)):
+        x = torch.randn(size)
+        x[0, 0], x[0, 1, 1, 2], x[0, 2, :3] = -torch.inf, torch.nan, -torch.inf
+        torch.testing.assert_close(program(x), model(x), rtol=0, atol=0, equal_nan=True)
 
 
 def test_a_step_of_training_goes_on_with_what_is_no_number() -> None:

@@ -136,3 +136,25 @@ def test_a_residual_is_added_in_the_memory_of_what_it_is_added_to() -> None:
     (made,) = (each for each in program.decisions() if each.outcome is Outcome.SPLIT)
     assert made.bytes == 1_638_400 - 6 * 40_960
     torch.testing.assert_close(program(x), model(x), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_convolutions_in_16_bits_have_parts_of_their_results_in_32(dtype: torch.dtype) -> None:
+    """24 channels of 128 by 128 are 786,432 bytes in 16 bits, of which two are there at a time; a row has 12,288 in 32."""
+    torch.manual_seed(0)
+    layers = [torch.nn.Conv2d(3, 24, 3, padding=1, bias=False), torch.nn.ReLU()]
+    layers += [
+        torch.nn.Conv2d(24, 24, 3, padding=1, bias=False),
+        torch.nn.ReLU(),
+        torch.nn.Conv2d(24, 1, 1, bias=False),
+    ]
+    model = torch.nn.Sequential(*layers).requires_grad_(False)
+    x = torch.randn(1, 3, 128, 128).to(dtype)
+    exact = model.double()(x.double())
+    program = hotdesk.compile(model.to(dtype), (x,))
+    assert program.memory(x).arena == 2 * 786_432 + 32 * 12_288
+    assert [each.bytes for each in program.decisions(x) if each.outcome is Outcome.SPLIT] == [
+        64 * 12_288,
+        109 * 12_288,
+    ]
+    torch.testing.assert_close(program(x).double(), exact, rtol=0, atol=8 * torch.finfo(dtype).eps)
