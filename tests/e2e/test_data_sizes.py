@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -603,6 +605,21 @@ def test_stores_at_a_number(name: str) -> None:
             program(CUBE, torch.tensor(number))
 
 
+@pytest.mark.parametrize("mask", [PICK.tolist(), PICK.numpy()])
+def test_a_mask_that_is_no_tensor_beside_a_number(mask: Any) -> None:
+    program = hotdesk.compile(lambda x, n: _stored(x, (mask, n.item()), 7.0), (CUBE[:, :, :3], torch.tensor(1)))
+    for number in (1, -1):
+        close(program(CUBE[:, :, :3], torch.tensor(number)), _stored(CUBE[:, :, :3], (PICK, number), 7.0))
+
+
+def test_a_store_at_the_last_place_of_an_open_size() -> None:
+    """PyTorch's reader of places would fix the size."""
+    rows = {0: torch.export.Dim("rows", min=2, max=6)}
+    program = hotdesk.compile(lambda x: _stored(x, (..., x.shape[0] - 1), 7.0), (random(3, 6),), dynamic_shapes=(rows,))
+    for size in (2, 6):
+        close(program(random(size, 6)), _stored(random(size, 6), (..., size - 1), 7.0))
+
+
 def test_views_at_a_number_change_what_they_are_of() -> None:
     def changed(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
         y = x.clone()
@@ -670,11 +687,18 @@ def test_a_softmax_of_nothing_is_empty(name: str) -> None:
         close(program(x), EMPTY[name](x))
 
 
-@pytest.mark.parametrize("extreme", [torch.max, torch.min, torch.argmax])
-def test_nothing_has_no_largest_element(extreme: Callable[[torch.Tensor], torch.Tensor]) -> None:
+_NO_IDENTITY = r'> 0 \("reducing over zero-size dimension'
+
+
+@pytest.mark.parametrize(
+    ("extreme", "told"),
+    [(torch.max, _NO_IDENTITY), (torch.min, _NO_IDENTITY), (torch.argmax, r'!= 0 \("argmax: Expected reduction dim')],
+)
+def test_nothing_has_no_largest_element(extreme: Callable[[torch.Tensor], torch.Tensor], told: str) -> None:
+    """In PyTorch's words, of its first check; not as the range that it takes the count to have."""
     program = hotdesk.compile(Call(lambda x: extreme(x[x > 0])), (X,))
     close(program(X), extreme(X[X > 0]))
-    with pytest.raises(ExecutionError, match=r"expected \(count of mask\) > 0"):
+    with pytest.raises(ExecutionError, match=rf"expected \(count of mask\) {told}"):
         program(-X.abs())
 
 
@@ -717,6 +741,41 @@ def test_a_part_that_is_not_there_is_an_error(begin: int) -> None:
     program = hotdesk.compile(Call(PARTS["narrow"][0]), (ROW, torch.tensor(3)))
     with pytest.raises(ExecutionError, match="the part that `narrow` takes is not within dim 0"):
         program(ROW, torch.tensor(begin))
+
+
+def test_a_part_by_the_names_of_its_arguments() -> None:
+    def part(x: torch.Tensor, begin: torch.Tensor) -> Any:
+        at_number = torch.narrow(input=x, dim=0, start=begin.item(), length=2)  # type: ignore[arg-type]
+        return at_number * 2, torch.narrow(input=x, dim=0, start=1, length=2) * 2
+
+    program = hotdesk.compile(Call(part), (ROW, torch.tensor(3)))
+    torch.testing.assert_close(tuple(program(ROW, torch.tensor(-6))), part(ROW, torch.tensor(-6)))
+
+
+def test_checks_are_made_in_the_order_they_are_written() -> None:
+    """A divisor is checked before what is divided by it: a division by 0 ends the process."""
+    text = """
+import torch, hotdesk.errors
+
+def rows(x, n):
+    count = n.item()
+    torch._check(count > 0)
+    torch._check(12 % count == 0, lambda: "rows")
+    return x * count
+
+program = hotdesk.compile(rows, (torch.ones(12), torch.tensor(3)))
+assert torch.equal(program(torch.ones(12), torch.tensor(4)), 4 * torch.ones(12))
+for number in (0, -1, 5):
+    try:
+        program(torch.ones(12), torch.tensor(number))
+    except hotdesk.errors.ExecutionError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    first, second, third = done.stdout.splitlines()
+    assert "expected (value of item) > 0" in first
+    assert "expected (value of item) > 0" in second
+    assert 'expected (12 mod (value of item)) == 0 ("rows")' in third
 
 
 def test_a_part_in_a_branch_begins_where_a_tensor_says() -> None:

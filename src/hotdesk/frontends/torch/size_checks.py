@@ -33,7 +33,12 @@ _COMPARISONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq,
 
 
 def take_size_checks(graph: torch.fx.Graph, messages: CheckMessages) -> tuple[Check, ...]:
-    """Takes the checks of numbers that are known only when the program runs out of a graph; first those with a message."""
+    """Takes the checks of numbers that are known only when the program runs out of a graph, in the order they are written.
+
+    PyTorch puts what it knows of a number's range in front of all. That says no more than the checks it follows from, and
+    has not their words, so it goes behind them; but not behind a check that divides, as a division by 0 ends the process.
+    """
+    ranges: list[Check] = []
     found: list[Check] = []
     for node in graph.nodes:
         for symbol, value in settled(node).items():
@@ -48,11 +53,15 @@ def take_size_checks(graph: torch.fx.Graph, messages: CheckMessages) -> tuple[Ch
             if value is True or (isinstance(value, torch.SymBool) and expression_of(value) is sympy.true):
                 graph.erase_node(node)
             elif isinstance(value, NUMBERS) and free_unbacked_symbols(value):
-                message, line = messages.of_relations.get(check_key(value.node.expr), (_message(node), ""))
+                key = check_key(value.node.expr)
+                message, line = messages.of_relations.get(key, (_message(node), ""))
+                is_range = not message and key not in messages.of_relations
                 line = line or node_line(node) or (node_line(given) if isinstance(given, torch.fx.Node) else "")
                 relation = _without_cases(expression_of(value))
+                if _divides(relation):
+                    found, ranges = [*found, *ranges], []
                 if relation is not sympy.true:
-                    found.append(Check(relation, line, message))
+                    (ranges if is_range and _is_bound(relation) else found).append(Check(relation, line, message))
                 graph.erase_node(node)
         elif node.target in _RANGES:
             graph.erase_node(node)
@@ -63,7 +72,22 @@ def take_size_checks(graph: torch.fx.Graph, messages: CheckMessages) -> tuple[Ch
             and node.target in _COMPARISONS
         ):
             graph.erase_node(node)
-    return tuple(sorted(found, key=lambda check: not check.message))  # the first that does not hold is told
+    return (*found, *ranges)
+
+
+def _is_bound(relation: Any) -> bool:
+    """Whether a relation compares a number to a constant."""
+    if not isinstance(relation, sympy.Ge | sympy.Le):
+        return False
+    number, constant = cast(Any, relation).args
+    return isinstance(number, sympy.Symbol) and constant.is_number
+
+
+def _divides(relation: Any) -> bool:
+    """Whether a relation divides by what only a run knows."""
+    remainders = (each.args[1] for each in relation.atoms(_algebra.Mod))
+    quotients = (each.base for each in relation.atoms(_algebra.Pow) if each.exp.is_negative)
+    return any(each.free_symbols for each in (*remainders, *quotients))
 
 
 def _checks_of_place(node: torch.fx.Node) -> list[Check]:

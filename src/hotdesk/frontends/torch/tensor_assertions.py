@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
+from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.lines import node_line
 
 
@@ -30,14 +32,30 @@ class TensorAssertion:
         return f'a condition that holds ("{self.message}")'
 
 
+def _require_one_element(node: torch.fx.Node, condition: Any) -> None:
+    """PyTorch's kernel alone asks for it."""
+    count = condition.numel()
+    if not statically_known_true(count == 1):
+        raise UnsupportedOpError(
+            "an assertion on a tensor",
+            expected="a condition of one element",
+            got=f"one of {condition.numel()} elements"
+            if isinstance(condition.numel(), int)
+            else "one of a size that varies",
+            where=node_line(node),
+            hint="Write `condition.all()`.",
+        )
+
+
 def assertions_returned(graph: torch.fx.Graph) -> list[TensorAssertion]:
-    """Makes of each assertion on a tensor a last result, a truth."""
+    """Makes of each assertion on a tensor a last result, a truth. Raises UnsupportedOpError if one is not of one element."""
     aten: Any = torch.ops.aten
     output = next(node for node in graph.nodes if node.op == "output")
     found: list[TensorAssertion] = []
     for node in graph.find_nodes(op="call_function", target=aten._assert_async.msg):
         condition, message = node.args
         op = node.meta.get("original_aten", node.target)
+        _require_one_element(node, condition.meta["val"])
         found.append(TensorAssertion(f"aten.{op.overloadpacket.__name__}", message, node_line(node)))
         with graph.inserting_before(node):
             truth = graph.call_function(aten.ne.Scalar, (condition, 0))

@@ -12,7 +12,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def traced_alone() -> Generator[None]:
-    """No other thread of the process traces while it lasts."""
+    """While it lasts, no other thread compiles by Dynamo, or traces under this lock.
+
+    A user's own `torch.export` takes no lock, nor do backward graphs, which are compiled when gradients are first asked for.
+    """
     from torch._dynamo.convert_frame import compile_lock  # loaded by the first trace, not by `import hotdesk`
 
     with compile_lock:

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true, sym_or
@@ -171,7 +172,7 @@ def _set_item(x: Tensor, index: Any, value: Any) -> Any:
     And `x[:, n] = value` with a number that only the run knows as `x[:, n][…] = value`: PyTorch's reader of places knows none.
     """
     if isinstance(index, tuple) and any(isinstance(each, torch.SymInt) for each in index):
-        part, rest = _selected(x, index)
+        part, rest = _selected(x, tuple(map(_with_dims, index)))
         part[rest] = value
         return None
     if not _is_truth(index):
@@ -197,6 +198,11 @@ def _selected(x: Tensor, index: tuple[Any, ...]) -> tuple[Tensor, tuple[Any, ...
         else:
             dim += _indexed_dims(each)
     return x, tuple(each for each in index if not isinstance(each, torch.SymInt))
+
+
+def _with_dims(place: Any) -> Any:
+    """A place in a tensor, as a tensor if it is a list or an array: masks of these are about as many dims as they have."""
+    return torch.tensor(place) if isinstance(place, Sequence | np.ndarray) else place
 
 
 def _indexed_dims(place: Any) -> int:

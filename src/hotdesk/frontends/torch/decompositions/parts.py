@@ -89,10 +89,10 @@ def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha:
     return NotImplemented
 
 
-def _narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
+def _narrow(input: Tensor, dim: int, start: Any, length: Any) -> Tensor:
     """PyTorch asks that a part which begins where only a run knows is within its dim, but does not say so."""
     if isinstance(start, torch.SymInt) and free_unbacked_symbols(start):
-        size, end = x.size(dim), start + length
+        size, end = input.size(dim), start + length
         inside = ((start >= 0) & (end <= size)) | ((start >= -size) & (end <= 0))
         _torch._check(inside, lambda: f"the part that `narrow` takes is not within dim {dim}")
     return NotImplemented

@@ -60,6 +60,31 @@ def test_an_assertion_of_the_users() -> None:
         program(-x)
 
 
+@pytest.mark.parametrize("front_end", ["function", "exported", "open", "dynamo"])
+def test_an_assertion_of_several_elements_is_refused(front_end: str) -> None:
+    """As eager PyTorch refuses it, which would have to know what is meant."""
+
+    class Root(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            cast(Any, torch)._assert_async(x >= 0, "x is negative")
+            return x.sqrt()
+
+    def compiled(x: torch.Tensor) -> Any:
+        if front_end == "function":
+            return hotdesk.compile(Root(), (x,))
+        if front_end == "dynamo":
+            torch._dynamo.reset()
+            return torch.compile(Root(), backend="hotdesk", options={"fallback": False})(x)
+        shapes = ({0: torch.export.Dim("n", min=1)},) if front_end == "open" else None
+        return hotdesk.compile(torch.export.export(Root(), (x,), dynamic_shapes=shapes), (x,))
+
+    x = torch.rand(4)
+    with pytest.raises(RuntimeError, match="more than one value is ambiguous"):
+        Root()(x)
+    with pytest.raises(hotdesk.HotdeskError, match=r"expected a condition of one element, got one of .*\[HD102\]"):
+        compiled(x)
+
+
 def test_a_class_that_there_is_not() -> None:
     def encoded(x: torch.Tensor) -> torch.Tensor:
         return one_hot(x, 5)
