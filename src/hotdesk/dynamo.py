@@ -26,7 +26,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from hotdesk.api import Options, build
     from hotdesk.dynamo_counts import COUNTED, CountedGraph, FallbackWarning
     from hotdesk.errors import HotdeskError, OptionError
-    from hotdesk.frontends.torch.compiled_for import is_compiled_for
+    from hotdesk.frontends.torch.compiled_for import is_compiled_for_ours, note_backend
     from hotdesk.frontends.torch.decompositions.ctc_loss import tell_dynamo
     from hotdesk.frontends.torch.dynamo import GraphCalling, PassedOn, capture_graph, tracing
     from hotdesk.frontends.torch.fused_optimizers import write_out_fused_updates
@@ -220,5 +220,6 @@ def _compile_id() -> str:
 
 
 cast(Any, backend).reset = COUNTED.reset  # called by `torch._dynamo.reset()`
-write_out_fused_updates(backend)
-tell_dynamo(lambda: is_compiled_for(backend))
+note_backend(backend)
+write_out_fused_updates()
+tell_dynamo(is_compiled_for_ours)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import inspect
 import re
 import warnings
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ import torch
 from torch import nn
 
 import hotdesk
+import hotdesk.dynamo
 from hotdesk.dynamo import backend
 from hotdesk.dynamo_counts import COUNTED
 from tests.e2e.test_dynamo import Attention, convolutions, mlp
@@ -265,6 +268,23 @@ def test_fused_kernels_of_other_backends_are_left_alone(name: str) -> None:
     module = inspect.getmodule(torch.optim.SGD if name == "sgd" else torch.optim.Adam)
     fused: Any = getattr(module, "_fused_sgd" if name == "sgd" else "_fused_adam")
     assert inspect.getmodule(inspect.unwrap(fused)) is module
+
+
+@pytest.mark.parametrize("kind", ["again", "partial"])
+def test_fused_updates_of_a_backend_that_is_loaded_again_or_wrapped(kind: str) -> None:
+    """What Dynamo is told is told it once in a process, and holds for each."""
+    COUNTED.reset()
+    ours = importlib.reload(hotdesk.dynamo).backend if kind == "again" else partial(backend, mode="default")
+    model = nn.Linear(4, 4)
+    before = model.weight.detach().clone()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5, fused=True)
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    torch.compile(optimizer.step, backend=ours)()
+    torch.testing.assert_close(model.weight, before - 0.5)
+    report = hotdesk.dynamo_report()
+    assert report.compiled
+    assert not any("disable" in reason or "fused" in reason for reason in report.graph_breaks)
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)

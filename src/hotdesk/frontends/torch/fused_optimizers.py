@@ -11,6 +11,7 @@ Other backends run the fused kernel as before; steps in eager PyTorch know nothi
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any, cast
 
@@ -18,34 +19,38 @@ import torch
 from torch._dynamo.eval_frame import TorchPatcher
 from torch.compiler import assume_constant_result, substitute_in_graph
 
-from hotdesk.frontends.torch.compiled_for import is_compiled_for
+from hotdesk.frontends.torch.compiled_for import is_compiled_for_ours
 
 _OPTIMIZERS = ("adagrad", "adam", "sgd")
 """Those of `torch.optim` with fused updates; AdamW's are Adam's."""
 
 
-def write_out_fused_updates(backend: Callable[..., Any]) -> None:
-    """Has Dynamo trace fused updates where it compiles for `backend`. Done once in a process."""
-    TorchPatcher.patch()  # which disables them, once
-
-    @assume_constant_result
-    def is_ours() -> bool:
-        return is_compiled_for(backend)
-
+def write_out_fused_updates() -> None:
+    """Has Dynamo trace fused updates where it compiles for a backend of ours. Once in a process, however often it is called."""
     for name in _OPTIMIZERS:
-        module = import_module(f"torch.optim.{name}")
-        each, fused = getattr(module, f"_single_tensor_{name}"), getattr(module, f"_fused_{name}")
-        _write_out(each, fused, is_ours)
+        _write_out(name)
 
 
-def _write_out(each: Callable[..., None], fused: Callable[..., None], is_ours: Callable[[], bool]) -> None:
-    @torch.compiler.disable
-    def untraced(*args: Any, **kwargs: Any) -> None:  # Dynamo would substitute `fused` again
+@assume_constant_result
+def _is_ours() -> bool:
+    return is_compiled_for_ours()
+
+
+@cache
+def _write_out(name: str) -> None:
+    TorchPatcher.patch()  # which disables them, once
+    module = import_module(f"torch.optim.{name}")
+    each: Callable[..., None] = getattr(module, f"_single_tensor_{name}")
+    fused: Callable[..., None] = getattr(module, f"_fused_{name}")
+
+    def called(*args: Any, **kwargs: Any) -> None:  # Dynamo would substitute `fused` again
         fused(*args, **kwargs)
+
+    untraced = cast(Any, torch.compiler.disable)(called, reason="a fused kernel is called, not traced")
 
     def update(*args: Any, **kwargs: Any) -> None:
         unscaled = kwargs["grad_scale"] is None and kwargs["found_inf"] is None
-        if unscaled and not kwargs.get("has_sparse_grad") and is_ours():
+        if unscaled and not kwargs.get("has_sparse_grad") and _is_ours():
             each(*args, **kwargs)
         else:
             untraced(*args, **kwargs)

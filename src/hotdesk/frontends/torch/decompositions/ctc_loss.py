@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
 
 import torch
@@ -304,10 +305,12 @@ class CtcByTensors(TorchFunctionMode):
         return func(*args, **named) if made is NotImplemented else made
 
 
+@cache
 def tell_dynamo(is_ours: Callable[[], bool]) -> None:
     """Has Dynamo capture the loss where `is_ours` says so; it breaks the graph otherwise, as one size depends on the lengths.
 
-    That is the size of what PyTorch's kernel keeps for its gradient; ours keeps as much for all lengths. Done once in a process.
+    That is the size of what PyTorch's kernel keeps for its gradient; ours keeps as much for all lengths. Done once in a process,
+    however often it is called.
     """
 
     def sizes(
