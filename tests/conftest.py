@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -27,6 +28,21 @@ def pytest_configure(config: pytest.Config) -> None:
     memory_coverage.install()
     settings.register_profile("hotdesk", deadline=None)  # how long a test takes says nothing of what it tests
     settings.load_profile("hotdesk")
+
+
+@pytest.fixture
+def fresh_dynamo() -> Generator[None]:
+    """Dynamo has compiled nothing, and what falls back to eager PyTorch is an error."""
+    import torch  # not for tests without it
+
+    import hotdesk
+
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", hotdesk.FallbackWarning)
+        yield
+    torch._dynamo.reset()
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import importlib
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,15 +21,7 @@ from hotdesk.dynamo import backend
 from hotdesk.dynamo_counts import COUNTED
 from tests.e2e.test_dynamo import Attention, convolutions, mlp
 
-
-@pytest.fixture(autouse=True)
-def fresh() -> Generator[None]:
-    torch._dynamo.reset()
-    torch.manual_seed(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", hotdesk.FallbackWarning)
-        yield
-    torch._dynamo.reset()
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 
 def normed() -> nn.Module:

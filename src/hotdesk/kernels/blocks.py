@@ -144,7 +144,7 @@ def sweep_function(machine: Machine, element: str) -> str:
 def asked_ahead(
     f: VectorBuilder, memory: Operand, at: Index, row: Index, element: str, together: int = 1
 ) -> dict[str, Index]:
-    """The arguments of a sweep that say what its tiles ask for: rows of a matrix, so many columns for each of a that they sum."""
+    """The arguments of a sweep that say what its tiles ask for: rows of a matrix, `together` columns while they sum one of a."""
     size = f.machine.bytes_of(element)
     step = group_length(f.machine, f.element) * size * together
     return {"ahead": f.place(memory, at, size), "ahead_step": step, "ahead_row": f.mul(row, size)}

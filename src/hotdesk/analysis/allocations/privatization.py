@@ -203,10 +203,10 @@ class _Search:
                 reason = Reason.PARTIAL_RESULTS if combiners else Reason.FRAME_FOR_EACH_WORKER
                 decision = Decision(_SUBJECT, Outcome.IN_PARALLEL, reason, because, grown)
                 found = Privatization(loop, cut, combiners, workers, parts, tuple(frees), decision)
-                return self._alone(found) if made and self._threads < 2 else found
+                return self._without_frames(found) if made and self._threads < 2 else found
         return _refused(loop, Reason.FRAMES_RAISE_PEAK, *made, bytes=self._grown(loop, made, parts, 2))
 
-    def _alone(self, found: Privatization) -> Privatization:
+    def _without_frames(self, found: Privatization) -> Privatization:
         """What becomes of a loop that allocates on one thread: it is cut in chunks as on several, and gets no frames."""
         told = replace(found.decision, outcome=Outcome.IN_SEQUENCE, bytes=_partial_bytes(found.loop))
         return replace(found, workers=1, parts=(), frees=(), decision=told)

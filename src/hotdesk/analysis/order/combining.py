@@ -114,20 +114,16 @@ def _candidate(line: StraightLine, reader: int, least_bytes: int) -> _Candidate 
 def _rounded(line: StraightLine, reader: int, loops: Loops, least_bytes: int) -> _Candidate | None:
     """The result of a convolution in f32 that an operation makes 16-bit floats of."""
     op = line.ops[reader]
-    narrow = element_of(op.results[0].type)
-    for number, (value, row) in enumerate(zip(op.operands, loops.operands, strict=True)):
+    if element_of(op.results[0].type) not in _NARROW:
+        return None
+    for value, row in zip(op.operands, loops.operands, strict=True):
         maker = line.makers.get(value)
-        if number in loops.inits or maker is None or line.ops[maker].name != "hotdesk.conv" or narrow not in _NARROW:
+        if maker is None or line.ops[maker].name != "hotdesk.conv" or line.bytes(value) < least_bytes:
             continue
-        if (
-            line.bytes(value) >= least_bytes
-            and row == loops.results[0]
-            and line.readers[value] == [reader]
-            and list(op.operands).count(value) == 1
-        ):
-            split = _in_rows(line, value, maker, reader)
-            if split is not None:
-                return _Candidate(value, None, split, maker, reader)
+        alone = line.readers[value] == [reader] and list(op.operands).count(value) == 1
+        split = _in_rows(line, value, maker, reader) if alone and row == loops.results[0] else None
+        if split is not None:
+            return _Candidate(value, None, split, maker, reader)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Which backend Dynamo compiles for: what is told or done otherwise for ours leaves others alone."""
+"""Whether Dynamo compiles for our backend: what we have it do in another way must not change graphs of other backends."""
 
 # PyTorch is annotated in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false

@@ -2,9 +2,10 @@
 
 torch-mlir finds no place where an element is no number, and one in the padding where all elements are minus infinity.
 
-    linalg.generic ins(%largest) outs(-1) {
-      %e = tensor.extract %padded[…]                       the place is taken if nothing was yet and %e is %largest,
-      select (%out == -1 and %e == %largest), %place, %out     or if %e is no number; never in the padding
+    linalg.generic ins(%largest) outs(-1) {             linalg.generic ins(%largest) outs(-1) {
+      %e = tensor.extract %padded[…]             ->       %e = tensor.extract %padded[…]
+      %first = %out == -1 and %e == %largest              %first = %out == -1 and %e == %largest
+      select %first, %place, %out }                       select (%first or %e != %e) and %e is in the image, %place, %out }
 """
 
 from __future__ import annotations

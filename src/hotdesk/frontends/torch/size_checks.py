@@ -134,7 +134,9 @@ _OF_PLACES = (*_COMPARISONS, operator.add, operator.sub, operator.mul, operator.
 
 def _is_of_places(node: Any) -> bool:
     """Whether a number follows from where views begin, and from nothing else that varies."""
-    if not isinstance(node, torch.fx.Node) or node.target is aten.sym_storage_offset.default:
-        return isinstance(node, torch.fx.Node)
+    if not isinstance(node, torch.fx.Node):
+        return False
+    if node.target is aten.sym_storage_offset.default:
+        return True
     given = node.all_input_nodes
     return node.target in _OF_PLACES and bool(given) and all(map(_is_of_places, given))

@@ -39,9 +39,7 @@ def _require_one_element(node: torch.fx.Node, condition: Any) -> None:
         raise UnsupportedOpError(
             "an assertion on a tensor",
             expected="a condition of one element",
-            got=f"one of {condition.numel()} elements"
-            if isinstance(condition.numel(), int)
-            else "one of a size that varies",
+            got=f"one of {count} elements" if isinstance(count, int) else "one of a size that varies",
             where=node_line(node),
             hint="Write `condition.all()`.",
         )

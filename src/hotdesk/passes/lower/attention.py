@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import inf
-from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import constant_of, defining_op, integer_of, made_by
@@ -386,7 +385,8 @@ class _Part(VectorBuilder):
         """Writes a row of sums, multiplied, to a row of a matrix: of the same one, or of one of 16-bit floats."""
         here, there = (self.add(each.offset, self.mul(row, each.row)) for each in (sums, to))
         narrow = "" if to.operand.element == "f32" else to.operand.element
-        count, whole = self._size[COLUMN], cast(Index, 0)
+        count: Index = self._size[COLUMN]
+        whole: Index = 0
         if sums.column == 1 and to.column == 1:
             whole = self.sub(count, self.mod(count, self.lanes))
             factors = self.broadcast(factor)

@@ -16,7 +16,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, empty_of
 from hotdesk.ir.locations import source_of
-from hotdesk.ir.types import element_bytes, element_of, is_tensor
+from hotdesk.ir.types import element_bytes, element_of
 from hotdesk.ir.walking import attributes_of, flag_of, parallel_loops, segment_sizes, users
 from hotdesk.kernels.micro import HALVES, summed_in
 from hotdesk.models.hotdesk import letters_of
@@ -44,7 +44,7 @@ def round_products(function: ir.Operation, products: list[ir.Operation]) -> Iter
 def _rounding(product: ir.Operation) -> ir.Operation | None:
     """What rounds the result of a product to the type of its operands, if nothing else reads it."""
     result = product.results[0] if len(product.results) else None
-    if result is None or not is_tensor(result.type) or flag_of(product, "accumulate"):
+    if result is None or flag_of(product, "accumulate"):
         return None
     narrow = element_of(product.operands[0].type)
     if narrow not in HALVES or element_of(product.operands[1].type) != narrow:

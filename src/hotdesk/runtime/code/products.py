@@ -219,14 +219,25 @@ def compile_ahead(functions: Sequence[str]) -> None:
 
     Those that are neither loaded nor in the cache. What no such process compiles is compiled when it is called.
     """
-    names = dict.fromkeys(_COMMON[function].name for function in functions)
-    wanted = [name for name in names if name not in _codes and not is_kept(_COMMON[name].source(host()), _LEVEL)]
+    wanted = [
+        name
+        for name in _modules_of(functions)
+        if name not in _codes and not is_kept(_COMMON[name].source(host()), _LEVEL)
+    ]
     if not wanted or not is_loadable():
         return
     if not is_compiling():
         with suppress(OSError):
             CompilingProcess(_START)
     _ask(wanted)
+
+
+def _modules_of(functions: Sequence[str]) -> list[str]:
+    """The modules of functions, each once, and behind those that it calls."""
+    found: dict[str, None] = {}
+    for common in (_COMMON[function] for function in functions):
+        found |= dict.fromkeys((*common.called(host()), common.name))
+    return list(found)
 
 
 def is_compiling() -> bool:
@@ -242,7 +253,7 @@ def _ask(names: Sequence[str]) -> None:
 @contextmanager
 def _compiling(functions: Sequence[str]) -> Generator[None]:
     """While this process compiles a program, another may compile what that calls; then it may end."""
-    _ask([name for name in dict.fromkeys(_COMMON[function].name for function in functions) if name not in _codes])
+    _ask([name for name in _modules_of(functions) if name not in _codes])
     try:
         yield
     finally:

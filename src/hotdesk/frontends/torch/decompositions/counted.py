@@ -169,7 +169,7 @@ def _is_truth(index: Any) -> TypeGuard[Tensor]:
 def _set_item(x: Tensor, index: Any, value: Any) -> Any:
     """`x[mask] = value` with a mask of one truth, as a selection: PyTorch would ask for the truth itself.
 
-    And `x[:, n] = value` with a number that only the run knows as `x[:, n][…] = value`: PyTorch's reader of places knows none.
+    And `x[:, n] = value` with a number that only the run knows as `x[:, n][…] = value`: PyTorch's indexing takes none.
     """
     if isinstance(index, tuple) and any(isinstance(each, torch.SymInt) for each in index):
         part, rest = _selected(x, tuple(map(_with_dims, index)))
@@ -201,12 +201,12 @@ def _selected(x: Tensor, index: tuple[Any, ...]) -> tuple[Tensor, tuple[Any, ...
 
 
 def _with_dims(place: Any) -> Any:
-    """A place in a tensor, as a tensor if it is a list or an array: masks of these are about as many dims as they have."""
+    """A place in an index, as a tensor if it is a list or an array: a mask stands for as many dims as it has."""
     return torch.tensor(place) if isinstance(place, Sequence | np.ndarray) else place
 
 
 def _indexed_dims(place: Any) -> int:
-    """How many dims of a tensor a place in it is about."""
+    """How many dims of a tensor one of the places in an index stands for."""
     if place is None or isinstance(place, bool):
         return 0
     return place.dim() if isinstance(place, Tensor) and place.dtype in MASKS else 1

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,6 +14,8 @@ from torch.nn.functional import ctc_loss
 import hotdesk
 from hotdesk.dynamo import backend
 from hotdesk.errors import ExecutionError
+
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 STEPS, CLASSES = 12, 6
 ROWS = torch.tensor([[1, 3, 3, 4, 5], [5, 1, 1, 1, 2], [4, 4, 4, 4, 4], [3, 1, 2, 5, 1]])
@@ -62,16 +63,6 @@ CASES: dict[str, tuple[Loss, tuple[Tensor, ...]]] = {
 }
 
 NAMES = [name if name == "rows" else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> Generator[None]:
-    torch._dynamo.reset()
-    torch.manual_seed(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", hotdesk.FallbackWarning)
-        yield
-    torch._dynamo.reset()
 
 
 def example(dtype: torch.dtype = torch.float32) -> Tensor:
