@@ -13,7 +13,6 @@ import pytest
 import tomllib
 import torch
 from torch import nn
-from torch._dynamo.backends.registry import list_backends, register_backend
 from torch.utils import _pytree as pytree
 
 import hotdesk
@@ -23,15 +22,9 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
-def fresh() -> Generator[None]:
-    if "hotdesk" not in list_backends():  # an installation from before there was an entry point
-        register_backend(backend, "hotdesk")
-    torch._dynamo.reset()
-    torch.manual_seed(0)
-    with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("error", hotdesk.FallbackWarning)
+def without_gradients(fresh_dynamo: None) -> Generator[None]:
+    with torch.no_grad():
         yield
-    torch._dynamo.reset()
 
 
 def assert_same(found: Any, expected: Any, tolerance: float = 1e-5) -> None:

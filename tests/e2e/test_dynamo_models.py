@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import gc
-import warnings
 from collections.abc import Generator
 from typing import Any
 
@@ -25,11 +24,8 @@ IN_SINGLE = ("llama",)
 
 
 @pytest.fixture(autouse=True)
-def fresh() -> Generator[None]:
-    torch._dynamo.reset()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", hotdesk.FallbackWarning)
-        yield
+def collected(fresh_dynamo: None) -> Generator[None]:
+    yield
     torch._dynamo.reset()
     gc.collect()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -19,13 +18,9 @@ TEXT: dict[str, Any] = {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers"
 
 
 @pytest.fixture(autouse=True)
-def fresh() -> Generator[None]:
-    torch._dynamo.reset()
-    torch.manual_seed(0)
-    with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("error", hotdesk.FallbackWarning)
+def without_gradients(fresh_dynamo: None) -> Generator[None]:
+    with torch.no_grad():
         yield
-    torch._dynamo.reset()
 
 
 def bert() -> Callable[..., Any]:
