@@ -14,6 +14,7 @@ FLOORS = (
         "errors",
         "sizes",
         "planning",
+        "graphs",
         "whole_imports",
         "lazy_names",
         "interruptible",

@@ -30,6 +30,7 @@ from hotdesk.checker.report import FaultKind
 from hotdesk.checker.values import Unwritten, Value, dtype_of, xp
 from hotdesk.errors import ExecutionError, LoweringError
 from hotdesk.explain import Source
+from hotdesk.graphs import reached
 from hotdesk.ir.locations import placed, python_line, source_of
 from hotdesk.ir.types import DYNAMIC, is_tensor
 from hotdesk.ir.walking import segment_sizes, symbol_name
@@ -247,12 +248,7 @@ class FunctionReader:
 
     def following(self, slot: int) -> set[int]:
         """The slots that a value may be passed on to, itself among them."""
-        found, waiting = {slot}, [slot]
-        while waiting:
-            new = set(self._passed.get(waiting.pop(), ())) - found
-            found |= new
-            waiting += new
-        return found
+        return {*reached([slot], lambda each: self._passed.get(each, ()))}
 
     def _block(self, block: ir.Block, numbers: Mapping[ir.Block, int]) -> _ReadyBlock:
         arguments = tuple(self.slot(argument) for argument in block.arguments)

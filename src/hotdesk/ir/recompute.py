@@ -7,10 +7,11 @@ they were made with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.graphs import postorder
 from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import constant_of, defining_op, entry_block, int_array, segment_sizes
 
@@ -40,19 +41,16 @@ class Recomputation:
 
     def follows(self, value: ir.Value) -> bool:
         """Whether a value can be computed in that place."""
-        waiting, entered = [value], set[ir.Value]()
-        while waiting:
-            last = waiting[-1]
-            needed = None if last in self._known or self._is_there(last) else _needed(last)
-            if needed is None:
-                self._known.setdefault(last, self._is_there(last))
-                waiting.pop()
-            elif last in entered:  # what is not known by now is computed from itself, in a block that is never reached
-                self._known[last] = all(self._known.get(each, False) for each in needed)
-                waiting.pop()
-            else:
-                entered.add(last)
-                waiting.extend(each for each in needed if each not in self._known)
+
+        def open_needs(each: ir.Value) -> Iterable[ir.Value]:
+            return () if each in self._known or self._is_there(each) else _needed(each) or ()
+
+        for each in postorder([value], open_needs):
+            if each not in self._known:
+                needed = _needed(each)
+                # What is not known by now is computed from itself, in a block that is never reached.
+                follows = needed is not None and all(self._known.get(other, False) for other in needed)
+                self._known[each] = follows or self._is_there(each)
         return self._known[value]
 
     def compute(
@@ -63,18 +61,17 @@ class Recomputation:
         `given` are there in place of the arguments, if it is not the function itself that has the op.
         """
         done: dict[ir.Value, ir.Value] = dict(zip(self._arguments, given or self._arguments, strict=False))
-        for value in values:
-            waiting = [value]
-            while waiting:
-                last = waiting[-1]
-                if last not in done and self._is_there(last):
-                    done[last] = last
-                rest = [] if last in done else [each for each in _needed(last) or () if each not in done]
-                if not rest:
-                    waiting.pop()
-                    if last not in done:
-                        _copied(last, before, done)
-                waiting.extend(rest)
+
+        def open_needs(each: ir.Value) -> Iterable[ir.Value]:
+            return () if each in done or self._is_there(each) else reversed(_needed(each) or [])
+
+        for each in postorder(values, open_needs):
+            if each in done:
+                continue
+            if self._is_there(each):
+                done[each] = each
+            else:
+                _copied(each, before, done)
         return [done[value] for value in values]
 
 

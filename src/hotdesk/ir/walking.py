@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.graphs import postorder
 
 
 def main_function(module: ir.Module, name: str = "main") -> ir.Operation:
@@ -145,20 +146,9 @@ def in_order(region: ir.Region) -> list[ir.Block]:
     blocks = list(region.blocks)
     if len(blocks) < 2:
         return blocks
-    done: list[ir.Block] = []
-    seen = {blocks[0]}
     # The last successor first, so that in reverse postorder they come in their order.
-    waiting = [(blocks[0], reversed(list(blocks[0].successors)))]
-    while waiting:
-        block, rest = waiting[-1]
-        following = next((each for each in rest if each not in seen), None)
-        if following is None:
-            done.append(block)
-            waiting.pop()
-        else:
-            seen.add(following)
-            waiting.append((following, reversed(list(following.successors))))
-    return [*reversed(done), *(block for block in blocks if block not in seen)]
+    done = dict.fromkeys(postorder(blocks[:1], lambda block: reversed(list(block.successors))))
+    return [*reversed(done), *(block for block in blocks if block not in done)]
 
 
 def captured_operands(operation: ir.Operation) -> list[tuple[ir.Operation, int, ir.Value]]:

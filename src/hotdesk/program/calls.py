@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
+from hotdesk.graphs import strong_components
 from hotdesk.ir.functions import is_private, references
 from hotdesk.ir.walking import defined_functions, symbol_name
-from hotdesk.program.graphs import strong_components
 
 
 @dataclass(frozen=True, slots=True)

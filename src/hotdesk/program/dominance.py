@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from hotdesk.program.graphs import immediate_dominators, postorder, reached, spans, strong_components
+from hotdesk.graphs import immediate_dominators, postorder, reached, spans, strong_components
 from hotdesk.program.records import FUNCTION, Block, FunctionIR, Op, Value
 
 
@@ -123,7 +123,7 @@ class Dominance:
             return
         places = {block: i for i, block in enumerate(blocks)}
         after = [[places[successor] for successor in self._program.blocks[block].successors] for block in blocks]
-        finished = postorder(after)
+        finished = list(postorder([0], after.__getitem__))
         dominators = immediate_dominators(after, finished)
         for cycle in strong_components({i: after[i] for i in finished}):
             if len(cycle) > 1 or cycle[0] in after[cycle[0]]:
@@ -151,7 +151,7 @@ class _Postdominators:
                 before[places[successor]].append(places[block.number])
             if not block.branches:
                 before[0].append(places[block.number])
-        finished = postorder(before)
+        finished = list(postorder([0], before.__getitem__))
         if len(finished) <= len(blocks):
             return None
         above = immediate_dominators(before, finished)

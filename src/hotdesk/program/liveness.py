@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hotdesk.program.graphs import reached
+from hotdesk.graphs import reached
 from hotdesk.program.records import FUNCTION, FunctionIR, Op, Value
 
 

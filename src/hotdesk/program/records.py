@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 from hotdesk._bindings import ir
+from hotdesk.graphs import reached
 from hotdesk.models.facts import RESULTS, Flow
 from hotdesk.models.func import RETURN
-from hotdesk.program.graphs import reached
 
 UNTRACKED = -1
 """In the place of the number of a value: one that is not followed."""

@@ -6,12 +6,13 @@ cannot be followed becomes a symbol of its own, `opaque…`, which is equal to n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import sympy
 
 from hotdesk._bindings import ir
+from hotdesk.graphs import postorder
 from hotdesk.ir.argument_sizes import argument_shapes, last_opaque
 from hotdesk.ir.arithmetic import applied, arithmetic, is_not_negative
 from hotdesk.ir.locations import python_line
@@ -240,16 +241,14 @@ class SymbolicSizes:
 
     def _follow(self, value: ir.Value) -> None:
         """Answers for all that a value is made of, operands first: what is long is not followed by recursion."""
-        waiting, entered = [value], set[ir.Value]()
-        while waiting:
-            last = waiting[-1]
-            op = None if last in entered or self._is_known(last) else defining_op(last)
-            entered.add(last)
-            rest = [] if op is None else [v for v in op.operands if not self._is_known(v) and _is_size(v)]
-            waiting.extend(rest)
-            if not rest:
-                waiting.pop()
-                self.value(last) if _is_number(last) else self.shape(last)
+
+        def open_operands(each: ir.Value) -> Iterator[ir.Value]:
+            op = None if self._is_known(each) else defining_op(each)
+            operands = [] if op is None else list(op.operands)
+            return (v for v in reversed(operands) if not self._is_known(v) and _is_size(v))
+
+        for each in postorder([value], open_operands):
+            self.value(each) if _is_number(each) else self.shape(each)
 
     def _is_known(self, value: ir.Value) -> bool:
         return value in self._shapes or value in self._values

@@ -12,11 +12,11 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.origins import Origins
+from hotdesk.graphs import reached
 from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.walking import defining_op, module_around, nested_ops
 from hotdesk.models.memref import viewed
 from hotdesk.models.new_memory import allocated, freed
-from hotdesk.program.graphs import reached
 
 _CALL, _REALLOC = "func.call", "memref.realloc"
 

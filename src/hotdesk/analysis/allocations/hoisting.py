@@ -34,6 +34,7 @@ from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp
 from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.graphs import postorder
 from hotdesk.ir.walking import constant_of, defining_op
 from hotdesk.models.control_flow import LOOPS, PARALLEL
 from hotdesk.models.memref import asks_for_size
@@ -223,18 +224,15 @@ def is_not_negative(value: ir.Value) -> bool:
 
     Looks at each op behind it once.
     """
+
+    def combined(each: ir.Value) -> Iterable[ir.Value]:
+        op = defining_op(each)
+        return op.operands if op is not None and op.name in _COMBINING else ()
+
     known: dict[ir.Value, bool] = {}
-    waiting = [value]
-    while waiting:
-        last = waiting[-1]
-        op = None if last in known else defining_op(last)
-        rest = [] if op is None or op.name not in _COMBINING else [v for v in op.operands if v not in known]
-        if rest:
-            waiting.extend(rest)
-            continue
-        if last not in known:
-            known[last] = op is not None and _is_not_negative(op, known)
-        waiting.pop()
+    for each in postorder([value], combined):
+        op = defining_op(each)
+        known[each] = op is not None and _is_not_negative(op, known)
     return known[value]
 
 

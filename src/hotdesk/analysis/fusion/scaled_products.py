@@ -27,6 +27,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.accumulation import is_accumulator, is_elementwise_sum, is_used_once
 from hotdesk.analysis.order.straight_line import StraightLine
+from hotdesk.graphs import reached
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import captured_operands, defining_op
 from hotdesk.models.generics import Generic, read_generic
@@ -69,14 +70,7 @@ def find_scaled_products(line: StraightLine, least_bytes: int) -> Iterator[Scale
 
 def made_of(found: ScaledProduct) -> set[ir.Value]:
     """The values of a payload that the factors are made of, and they themselves; constants outside of it among them."""
-    made, left = set[ir.Value](), list(found.factors)
-    while left:
-        value = left.pop()
-        if value not in made:
-            made.add(value)
-            maker = defining_op(value)
-            left += [] if maker is None else list(maker.operands)
-    return made
+    return {*reached(found.factors, lambda value: () if (maker := defining_op(value)) is None else maker.operands)}
 
 
 def _scaled(line: StraightLine, number: int, total: Generic, operand: int) -> ScaledProduct | None:

@@ -24,7 +24,7 @@ from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
-from hotdesk.program.graphs import reached
+from hotdesk.graphs import reached
 
 
 @dataclass(frozen=True, slots=True)

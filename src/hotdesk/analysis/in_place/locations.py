@@ -6,24 +6,18 @@ Places that were joined are one. A place may also be *spread*: what lies there i
 from __future__ import annotations
 
 from hotdesk.analysis.tensors.extents import WHOLE, Extent, within
+from hotdesk.graphs import DisjointSets
 
 Location = tuple[int, Extent]
 Locations = tuple[Location, ...]
 
 
-class JoinedPlaces:
-    """Places by number, each by itself in the beginning (union-find with halved paths)."""
+class JoinedPlaces(DisjointSets):
+    """Places by number, each by itself in the beginning; `unite` is for two that stand for others."""
 
     def __init__(self, count: int) -> None:
-        self._parent = list(range(count))
+        super().__init__(count)
         self._links: dict[int, Locations] = {}
-
-    def find(self, place: int) -> int:
-        """The one that stands for all that a place was joined with."""
-        while self._parent[place] != place:
-            self._parent[place] = self._parent[self._parent[place]]
-            place = self._parent[place]
-        return place
 
     def resolved(self, place: int, extent: Extent) -> Locations:
         """Where the part `extent` of a place lies."""
@@ -39,10 +33,6 @@ class JoinedPlaces:
         """One more place, by itself."""
         self._parent.append(len(self._parent))
         return self._parent[-1]
-
-    def unite(self, a: int, b: int) -> None:
-        """Joins two places that stand for others; `b` does for all of them."""
-        self._parent[a] = b
 
     def spread(self, place: int, locations: Locations) -> None:
         """Says that what lies in a place lies in all of these."""

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, BufferProgram
+from hotdesk.graphs import postorder
 from hotdesk.ir.types import is_token
 from hotdesk.models.asynchronous import ENDS, JOINS, WAITS, awaits, is_queued, waits_for_all, waits_for_tag
 
@@ -128,15 +129,14 @@ class _Following:
 
     def _follow(self, states: Sequence[_State]) -> None:
         """Finds the ends of states: backwards from what they lead to, and again where that leads around a loop."""
-        order: list[_State] = []
-        waiting = [(state, False) for state in states]
-        while waiting:
-            state, is_left = waiting.pop()
-            if is_left:
-                order.append(state)
-            elif state not in self._after:
-                self._read(state)
-                waiting += [(state, True), *((other, False) for other in self._after[state])]
+
+        def unread(state: _State) -> tuple[_State, ...]:
+            if state in self._after:
+                return ()
+            self._read(state)
+            return self._after[state]
+
+        order = list(postorder(states, unread))
         changed = bool(order)
         while changed:
             changed = False

@@ -26,6 +26,7 @@ from hotdesk.analysis.order.axes import Loops, cut_dims
 from hotdesk.analysis.order.spans import SplitPart, bytes_again, largest_part, parts_of
 from hotdesk.analysis.order.splitting import Split, find_alone
 from hotdesk.analysis.order.straight_line import StraightLine
+from hotdesk.graphs import reached
 from hotdesk.ir.types import element_of, is_tensor, shape_of
 from hotdesk.models.generics import is_linalg
 from hotdesk.models.tensor import has_contents_of_its_own
@@ -228,12 +229,11 @@ def _takes_over(line: StraightLine, maker: int) -> bool:
 
 def _last_use(line: StraightLine, value: ir.Value) -> int:
     """The number of the last operation that reads a value, a view of it, or what is inserted into it: all that lies there."""
-    last, left, seen = line.makers.get(value, -1), [value], {value}
-    while left:
-        for reader in line.readers.get(left.pop(), ()):
-            last = max(last, reader)
+
+    def lying_there(each: ir.Value) -> Iterator[ir.Value]:
+        for reader in line.readers.get(each, ()):
             if not _has_memory(line, reader):
-                news = [each for each in line.ops[reader].results if each not in seen]
-                seen.update(news)
-                left.extend(news)
-    return last
+                yield from line.ops[reader].results
+
+    readers = (reader for each in reached([value], lying_there) for reader in line.readers.get(each, ()))
+    return max(readers, default=line.makers.get(value, -1))

@@ -20,6 +20,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import BufferizationError
+from hotdesk.graphs import reached
 from hotdesk.ir.walking import values_read
 from hotdesk.models.facts import Facts
 from hotdesk.models.func import RETURN
@@ -27,7 +28,6 @@ from hotdesk.models.model import OpModel
 from hotdesk.models.purity import is_ordered, is_pure
 from hotdesk.models.registry import choosing
 from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
-from hotdesk.program.graphs import reached
 from hotdesk.program.records import Block
 from hotdesk.sizes.size import Size, evaluate, symbols_of
 

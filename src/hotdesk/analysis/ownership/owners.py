@@ -20,7 +20,7 @@ Where an owner stays ambiguous, slots that it was borrowed through are made to o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -31,6 +31,7 @@ from hotdesk.analysis.ownership.problem import OwnershipProblem
 from hotdesk.analysis.ownership.releases import ReleasePoint
 from hotdesk.analysis.ownership.slots import Key, OwnershipSlot, OwnershipSlots
 from hotdesk.analysis.ownership.unreleased import not_released
+from hotdesk.graphs import reached
 
 Uses = dict[int, list[int]]
 """By owner, the ops that use its buffer, in order."""
@@ -294,16 +295,13 @@ def solve(program: BufferProgram, slots: OwnershipSlots, lent: frozenset[int] = 
 def _borrowed_behind(problem: OwnershipProblem, solution: Ownership) -> set[int]:
     """The borrowing slots through which an operand came whose owner is not certain."""
     found: set[int] = set()
-    seen: set[int] = set()
-    waiting = [h.source for h in solution.transfers.values() if len(h.candidates) != 1]
-    while waiting:
-        value = waiting.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        waiting += (source for source in problem.program.buffers[value].sources if source != NOT_A_BUFFER)
+
+    def behind(value: int) -> Iterator[int]:
+        yield from (source for source in problem.program.buffers[value].sources if source != NOT_A_BUFFER)
         slot = problem.slots.of_target.get(value)
         if slot is not None and slot.number not in solution.owning:
             found.add(slot.number)
-            waiting += (problem.slots.source[key] for key in slot.keys)
+            yield from (problem.slots.source[key] for key in slot.keys)
+
+    reached((each.source for each in solution.transfers.values() if len(each.candidates) != 1), behind)
     return found

@@ -28,8 +28,8 @@ from typing import NamedTuple
 
 from hotdesk.analysis.memrefs.asynchronous import Started, awaited_by
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
+from hotdesk.graphs import reached
 from hotdesk.program.dominance import Dominance
-from hotdesk.program.graphs import reached
 from hotdesk.program.op_ranges import between, contains, span
 from hotdesk.program.records import ENTRY, EXIT, Block
 

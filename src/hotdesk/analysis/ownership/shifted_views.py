@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
 from hotdesk.analysis.ownership.candidates import EXTERNAL
 from hotdesk.analysis.ownership.owners import Ownership
+from hotdesk.graphs import reached
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of
-from hotdesk.program.graphs import reached
 
 
 def shifting(program: BufferProgram, ownership: Ownership) -> tuple[BufferOp, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferProgram
+from hotdesk.graphs import DisjointSets
 from hotdesk.program.records import FlowEdge
 
 Key = tuple[int, int]
@@ -32,26 +33,18 @@ class OwnershipSlots:
     def __init__(self, program: BufferProgram) -> None:
         self.passings: dict[Key, list[FlowEdge]] = {}
         self.source: dict[Key, int] = {}
-        parent: dict[int, int] = {}
-
-        def root(target: int) -> int:
-            while parent[target] != target:
-                parent[target] = parent[parent[target]]
-                target = parent[target]
-            return target
-
+        joined = DisjointSets(len(program.buffers))
         for passing in sorted(program.flows, key=lambda each: each.edge):
             key = passing.op, passing.operand
-            parent.setdefault(passing.target, passing.target)
             if key in self.passings:
-                parent[root(self.passings[key][0].target)] = root(passing.target)
+                joined.unite(self.passings[key][0].target, passing.target)
                 self.passings[key].append(passing)
             else:
                 self.passings[key], self.source[key] = [passing], passing.source
         groups: dict[int, tuple[list[Key], dict[int, None]]] = {}
         for key in sorted(self.passings):
             passings = self.passings[key]
-            keys, targets = groups.setdefault(root(passings[0].target), ([], {}))
+            keys, targets = groups.setdefault(joined.find(passings[0].target), ([], {}))
             keys.append(key)
             for passing in passings:
                 targets[passing.target] = None

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
+from hotdesk.graphs import DisjointSets
 from hotdesk.sizes.expressions import expand
 from hotdesk.sizes.proofs import SizeProver
 from hotdesk.sizes.size import Size
@@ -166,18 +167,11 @@ def _is_never_less(a: Size, b: Size) -> bool:
 
 def frames_of(function: TensorProgram) -> list[int]:
     """Classes of values whose dims correspond: an op's destination and result, what is cast, and what is passed on."""
-    parent = list(range(len(function.values)))
-
-    def find(value: int) -> int:
-        while parent[value] != value:
-            parent[value] = parent[parent[value]]
-            value = parent[value]
-        return value
-
+    classes = DisjointSets(len(function.values))
     for a, b in _corresponding(function):
         if NOT_A_TENSOR not in (a, b):
-            parent[find(b)] = find(a)
-    return [find(value) for value in range(len(parent))]
+            classes.unite(b, a)
+    return [classes.find(value) for value in range(len(function.values))]
 
 
 def _corresponding(function: TensorProgram) -> Iterator[tuple[int, int]]:

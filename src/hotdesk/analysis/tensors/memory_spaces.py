@@ -17,6 +17,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.errors import BufferizationError
+from hotdesk.graphs import DisjointSets
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import memref_of, same_space
 
@@ -61,20 +62,20 @@ def memory_spaces(function: TensorProgram, rules: SpaceRules = USUAL_SPACES) -> 
     """
     if not (rules.encoded or rules.inferred or any(_says(op) for op in function.ops)):
         return ()
-    groups = _Groups(len(function.values))
+    groups = DisjointSets(len(function.values))
     for one, other in _together(function):
-        groups.join(one, other)
+        groups.unite(one, other)
     found: dict[int, tuple[Space, int]] = {}
     for value, space in _stated(function, rules):
-        known = found.setdefault(groups.of(value), (space, value))
+        known = found.setdefault(groups.find(value), (space, value))
         if not same_space(known[0], space):
             raise _two_spaces(function, known[1], known[0], value, space)
     for value in function.values:
-        if groups.of(value.number) not in found:
+        if groups.find(value.number) not in found:
             if rules.inferred and rules.of_type(value.value.type) is None:
                 raise _not_inferred(function, value.number)
-            found[groups.of(value.number)] = rules.of_type(value.value.type), value.number
-    return tuple(found[groups.of(value.number)][0] for value in function.values)
+            found[groups.find(value.number)] = rules.of_type(value.value.type), value.number
+    return tuple(found[groups.find(value.number)][0] for value in function.values)
 
 
 def _says(op: OpRecord) -> bool:
@@ -118,24 +119,6 @@ def _stated(function: TensorProgram, rules: SpaceRules) -> Iterator[tuple[int, S
             for result in op.results:
                 if result != NOT_A_TENSOR:
                     yield result, rules.of_type(function.values[result].value.type)
-
-
-class _Groups:
-    """Values that lie in one space, by a union of sets (R. E. Tarjan, "Efficiency of a good but not linear set union
-    algorithm", J. ACM 22 (2), 1975, with path halving)."""
-
-    def __init__(self, count: int) -> None:
-        self._parent = list(range(count))
-
-    def of(self, value: int) -> int:
-        parent = self._parent
-        while parent[value] != value:
-            parent[value] = value = parent[parent[value]]
-        return value
-
-    def join(self, one: int, other: int) -> None:
-        one, other = self.of(one), self.of(other)
-        self._parent[max(one, other)] = min(one, other)
 
 
 def _two_spaces(function: TensorProgram, one: int, first: Space, other: int, second: Space) -> BufferizationError:

@@ -27,8 +27,8 @@ from hotdesk.analysis.tensors.extents import (
     within,
 )
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
+from hotdesk.graphs import reached
 from hotdesk.program.dominance import Dominance
-from hotdesk.program.graphs import reached
 from hotdesk.program.liveness import Liveness, Loop
 from hotdesk.program.records import FlowEdge
 

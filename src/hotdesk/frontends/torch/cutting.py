@@ -36,6 +36,7 @@ from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import Check, SizeValues, made_check
 from hotdesk.frontends.torch.specs import plain
 from hotdesk.frontends.torch.tensor_assertions import TensorAssertion
+from hotdesk.graphs import postorder
 from hotdesk.ir.building import create
 from hotdesk.ir.context import entered
 from hotdesk.ir.signature import FunctionSignature, set_signature, signature
@@ -357,22 +358,11 @@ def _put_in_order(
     Those that are to be `first` come in front of all that they do not need.
     """
     ops = [op.operation for op in block.operations]
-    settled: set[ir.Operation] = set()
-    order: list[ir.Operation] = []
-    for root in (*first, *ops):
-        waiting = [root]
-        while waiting:
-            op = waiting[-1]
-            needed = [*_read_from(op, block), *reversed(checked.get(op, ()))]  # the first waits last
-            missing = [each for each in needed if each not in settled]
-            if op in settled or not missing:
-                waiting.pop()
-                if op not in settled:
-                    settled.add(op)
-                    order.append(op)
-            else:
-                waiting += missing
-    for op in order:
+
+    def needed(op: ir.Operation) -> list[ir.Operation]:
+        return [*checked.get(op, ()), *reversed(_read_from(op, block))]
+
+    for op in list(postorder((*first, *ops), needed)):
         if op != last:
             cast(Any, op).move_before(last)
 

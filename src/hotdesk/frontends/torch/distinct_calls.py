@@ -51,6 +51,7 @@ from torch.utils import _pytree as pytree
 
 from hotdesk.frontends.torch.call_tracing import trace_call
 from hotdesk.frontends.torch.functionalized import is_mutable
+from hotdesk.graphs import reached
 
 Table: TypeAlias = "Mapping[Any, Callable[..., Any]]"
 _aten: Any = torch.ops.aten
@@ -398,15 +399,10 @@ def _body(
     order: Mapping[Node, int],
 ) -> _Body | None:
     """The nodes, in this order, that results and changes need of what a call takes; None against condition 3 or 4."""
-    nodes, waiting = set[Node](), [*(each for each in made if each is not None), *(node for _, node in changes)]
-    while waiting:
-        node = waiting.pop()
-        if node in nodes or node in own:
-            continue
-        if node.op != "call_function" or node.target in _BY_STRIDES:
-            return None
-        nodes.add(node)
-        waiting.extend(node.all_input_nodes)
+    ends = (*(each for each in made if each is not None), *(node for _, node in changes))
+    nodes = reached(ends, lambda node: () if node in own else node.all_input_nodes).keys() - own
+    if any(node.op != "call_function" or node.target in _BY_STRIDES for node in nodes):
+        return None
     return _Body(own, tuple(sorted(nodes, key=order.__getitem__)), made, changes)
 
 

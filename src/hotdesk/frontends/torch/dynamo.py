@@ -34,6 +34,7 @@ from hotdesk.frontends.torch.refusals import refuse_data_dependence, refuse_node
 from hotdesk.frontends.torch.signature import keep_tensors_only, limits_of, order_in_memory, read_transposed, results_of
 from hotdesk.frontends.torch.specs import spec_of
 from hotdesk.frontends.torch.tracing_lock import traced_alone
+from hotdesk.graphs import postorder
 from hotdesk.runtime.interface import Calling, TensorSpec
 from hotdesk.sizes.expressions import is_sum_of_products
 
@@ -289,17 +290,8 @@ def _depth_first(graph: torch.fx.Graph) -> None:
     """Computes what is returned one by one, each with all that it needs: an optimizer's lists of tensors do not live together."""
     output = next(node for node in graph.nodes if node.op == "output")
     last = next(node for node in reversed(graph.nodes) if node.op == "placeholder")
-    placed = {node for node in graph.nodes if node.op == "placeholder"}
-    left = list(reversed(output.all_input_nodes))
-    while left:
-        node = left[-1]
-        missing = [each for each in node.all_input_nodes if each not in placed]
-        if missing:
-            left += reversed(missing)
-            continue
-        left.pop()
-        if node not in placed:
-            placed.add(node)
+    for node in postorder(output.all_input_nodes, lambda each: each.all_input_nodes):
+        if node.op != "placeholder":
             last.append(node)
             last = node
 

@@ -44,6 +44,7 @@ from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.lines import is_users
 from hotdesk.frontends.torch.refusals import refusal, require_that_it_takes
 from hotdesk.frontends.torch.tracing_lock import traced_alone
+from hotdesk.graphs import DisjointSets, reached
 
 aten: Any = torch.ops.aten
 
@@ -184,13 +185,8 @@ def trace_step(
 
 def _name_lines_of_gradients(total: Tensor) -> None:
     """Gives ops of the backward pass the stacks of their forward ops, which anomaly detection has kept."""
-    left: list[Any] = [] if total.grad_fn is None else [total.grad_fn]  # None: a parameter is the loss
-    seen = {*left}
-    while left:
-        node = left.pop()
-        new = {each for each, _ in node.next_functions if each is not None} - seen
-        seen |= new
-        left += new
+    first: list[Any] = [] if total.grad_fn is None else [total.grad_fn]  # None: a parameter is the loss
+    for node in reached(first, lambda node: (each for each, _ in node.next_functions if each is not None)):
         _name_lines_of_gradient(node, _within_model(node.metadata.get("traceback_", [])))
 
 
@@ -461,16 +457,12 @@ def _free_of(updates: set[Node], rates: Sequence[Node]) -> set[Node]:
 
 def _readers(tensor: Node, leaving_out: set[Node]) -> Iterator[Node]:
     """The ops that read a tensor or a view of it."""
-    left, seen = [tensor], {tensor}
-    while left:
-        node = left.pop()
-        for user in node.users:
-            if user in leaving_out or user in seen or user.op == "output":
-                continue
-            yield user
-            if _may_be_view(user):
-                seen.add(user)
-                left.append(user)
+
+    def users(node: Node) -> list[Node]:
+        return [user for user in node.users if user not in leaving_out and user.op != "output"]
+
+    views = reached([tensor], lambda node: filter(_may_be_view, users(node)))
+    return (user for view in views for user in users(view))
 
 
 def _may_be_view(node: Node) -> bool:
@@ -480,22 +472,15 @@ def _may_be_view(node: Node) -> bool:
 
 def _sharing(nodes: Sequence[Node], tensors: set[Node]) -> list[list[Node]]:
     """Groups of nodes that depend on one another or on the same of `tensors`; each in the order of the graph."""
-    found: dict[Node, Node] = {}
-
-    def root(node: Node) -> Node:
-        while found.setdefault(node, node) is not node:
-            found[node] = found[found[node]]
-            node = found[node]
-        return node
-
-    inside = {*nodes, *tensors}
+    numbers = {node: number for number, node in enumerate({*nodes, *tensors})}
+    joined = DisjointSets(len(numbers))
     for node in nodes:
         for each in node.all_input_nodes:
-            if each in inside:
-                found[root(each)] = root(node)
-    groups: dict[Node, list[Node]] = defaultdict(list)
+            if each in numbers:
+                joined.unite(numbers[each], numbers[node])
+    groups: dict[int, list[Node]] = defaultdict(list)
     for node in nodes:
-        groups[root(node)].append(node)
+        groups[joined.find(numbers[node])].append(node)
     return list(groups.values())
 
 

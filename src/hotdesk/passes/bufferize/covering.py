@@ -6,10 +6,10 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Reason
+from hotdesk.graphs import reached
 from hotdesk.ir.walking import defining_op, entry_block, made_by
 from hotdesk.models.memref import all_of
 from hotdesk.passes.bufferize.memory import PlaceMemory
-from hotdesk.program.graphs import reached
 from hotdesk.program.joins import sources_of
 
 _MAKING = ("memref.alloc", "func.call")

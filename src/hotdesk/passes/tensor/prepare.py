@@ -24,6 +24,7 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.graphs import reached
 from hotdesk.ir.argument_sizes import Stating
 from hotdesk.ir.building import clone_with
 from hotdesk.ir.locations import source_in_model
@@ -40,7 +41,6 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.models.tensor import KEEPS_NOTHING, VIEWS
 from hotdesk.passes.base import Pass
-from hotdesk.program.graphs import reached
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.size import is_opaque
 

@@ -1,4 +1,4 @@
-"""Graphs: what is reached, components and dominators, against their definitions."""
+"""Graphs: what is reached, components, dominators and sets that are joined, against their definitions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hotdesk.program.graphs import immediate_dominators, postorder, reached, spans, strong_components
+from hotdesk.graphs import DisjointSets, immediate_dominators, postorder, reached, spans, strong_components
 
 Graph = list[list[int]]
 
@@ -53,12 +53,35 @@ def test_components_reach_one_another_and_come_after_what_they_lead_to(after: Gr
 
 @EACH
 def test_a_dominator_is_on_every_path(after: Graph) -> None:
-    order = postorder(after)
+    order = list(postorder([0], after.__getitem__))
     assert set(order) == _from(after, 0)
     above = immediate_dominators(after, order)
     for node in order:
         on_every_path = {each for each in order if each == node or node not in _from(after, 0, each)}
         assert _all_above(above, node) == on_every_path
+
+
+@EACH
+def test_postorder_asks_what_follows_when_it_comes_to_a_node(after: Graph) -> None:
+    done: list[int] = []
+    done.extend(postorder(range(len(after)), lambda each: [other for other in after[each] if other not in done]))
+    assert sorted(done) == list(range(len(after)))
+    for node in done:
+        later = {other for other in after[node] if done.index(other) > done.index(node)}
+        assert all(node in _from(after, other) for other in later)  # on a cycle
+
+
+@EACH
+def test_joined_sets_are_what_edges_connect(after: Graph) -> None:
+    sets = DisjointSets(len(after))
+    both = [[*after[node], *(other for other, to in enumerate(after) if node in to)] for node in range(len(after))]
+    for node, others in enumerate(after):
+        for other in others:
+            standing = sets.find(other)
+            sets.unite(node, other)
+            assert sets.find(node) == sets.find(other) == standing
+    for node in range(len(after)):
+        assert {other for other in range(len(after)) if sets.find(other) == sets.find(node)} == _from(both, node)
 
 
 def _all_above(above: dict[int, int], node: int) -> set[int]:

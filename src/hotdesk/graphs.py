@@ -1,12 +1,14 @@
-"""Graphs: what is reached, dominators, cycles. Nodes are numbers, or anything with a hash.
+"""Graphs: what is reached, in which order, dominators, cycles; and sets that are joined.
 
-Immediate dominators are found by the iteration over reverse postorder of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
-Algorithm" (2001), cycles as strongly connected components, by Tarjan, "Depth-first search and linear graph algorithms" (1972).
+Nodes are numbers, or anything with a hash. Immediate dominators are found by the iteration over reverse postorder of Cooper,
+Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), cycles as strongly connected components, by Tarjan, "Depth-first
+search and linear graph algorithms" (1972). Sets are joined as in Tarjan, "Efficiency of a good but not linear set union
+algorithm" (1975), with paths halved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 Node = TypeVar("Node")
@@ -61,21 +63,27 @@ def strong_components(after: Mapping[Node, Iterable[Node]]) -> list[list[Node]]:
     return found
 
 
-def postorder(after: Sequence[Sequence[int]]) -> list[int]:
-    """The nodes that are reached from node 0, each after those that it leads to, cycles apart."""
-    found: list[int] = []
-    seen = {0}
-    path = [(0, iter(after[0]))]
-    while path:
-        node, rest = path[-1]
-        other = next((each for each in rest if each not in seen), None)
-        if other is None:
-            path.pop()
-            found.append(node)
-        else:
-            seen.add(other)
-            path.append((other, iter(after[other])))
-    return found
+def postorder(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
+    """All that is reached from some nodes, each after those that it leads to, cycles apart.
+
+    What follows a node is asked when the search comes to it, and what was given before may be used by then.
+    """
+    seen: set[Node] = set()
+    for start in starts:
+        if start in seen:
+            continue
+        seen.add(start)
+        path = [(start, iter(following(start)))]
+        while path:
+            node, rest = path[-1]
+            for other in rest:
+                if other not in seen:
+                    seen.add(other)
+                    path.append((other, iter(following(other))))
+                    break
+            else:
+                path.pop()
+                yield node
 
 
 def spans(above: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -127,3 +135,21 @@ def _meet(a: int, b: int, found: dict[int, int], position: dict[int, int]) -> in
         while position[b] < position[a]:
             b = found[b]
     return a
+
+
+class DisjointSets:
+    """Sets of numbers that are joined; each number is by itself in the beginning."""
+
+    def __init__(self, count: int) -> None:
+        self._parent = list(range(count))
+
+    def find(self, member: int) -> int:
+        """The member that stands for all of its set."""
+        parent = self._parent
+        while parent[member] != member:
+            parent[member] = member = parent[parent[member]]
+        return member
+
+    def unite(self, one: int, other: int) -> None:
+        """Joins the sets of two members; what stands for that of `other` stands for both."""
+        self._parent[self.find(one)] = self.find(other)
