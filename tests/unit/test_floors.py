@@ -15,6 +15,7 @@ FLOORS = (
         "sizes",
         "planning",
         "graphs",
+        "elements",
         "whole_imports",
         "lazy_names",
         "interruptible",

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hotdesk._bindings import ir
+from hotdesk.elements import NUMPY_NAMES
 from hotdesk.errors import LoweringError, MissingExtraError
 from hotdesk.explain import Source
 
@@ -26,14 +27,7 @@ xp: Any = np
 """NumPy without its types: its stubs take scalars and arrays for different things, and here they are the same."""
 
 _NAMES = {
-    "f16": "float16",
-    "f32": "float32",
-    "f64": "float64",
-    "i1": "bool",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
+    **NUMPY_NAMES,
     "index": "int64",
     "complex<f32>": "complex64",
     "complex<f64>": "complex128",

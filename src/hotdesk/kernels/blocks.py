@@ -20,8 +20,9 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from hotdesk.elements import summed_in
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import TILE_ARGUMENTS, Tile, group_length, summed_in, tile_name
+from hotdesk.kernels.micro import TILE_ARGUMENTS, Tile, group_length, tile_name
 from hotdesk.kernels.packing import PACK_ARGUMENTS, pack_name
 from hotdesk.kernels.scratch import PRODUCTS
 from hotdesk.kernels.skinny import DOTS_ARGUMENTS, MOST_ROWS, dots_name

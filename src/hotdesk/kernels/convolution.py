@@ -14,11 +14,12 @@ After Chetlur et al., *cuDNN: Efficient Primitives for Deep Learning*, 2014, who
 
 from __future__ import annotations
 
+from hotdesk.elements import summed_in
 from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, asked_ahead, depth, kinds, sweep_name
 from hotdesk.kernels.convolution_packing import UNFOLD_ARGUMENTS, WINDOW, panels_at_once, unfold_functions, unfold_name
 from hotdesk.kernels.halves import convert_function, convert_kinds, convert_name
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import Tile, summed_in
+from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.scratch import CONVERTED, DECLARED
 from hotdesk.kernels.skinny import DOTS_ARGUMENTS, dots_function, dots_name
 from hotdesk.kernels.text import Index

@@ -7,13 +7,13 @@ shapes it has.
 from __future__ import annotations
 
 from hotdesk._bindings import ir
+from hotdesk.elements import summed_in
 from hotdesk.ir.context import make_context, run_mlir_passes
 from hotdesk.ir.linking import define
 from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, kinds, sweep_name
 from hotdesk.kernels.convolution import convolution_functions
 from hotdesk.kernels.halves import pair_functions
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import summed_in
 from hotdesk.kernels.shared import batch_functions, half_batch_functions, sharing_function, told
 from hotdesk.kernels.shared_convolution import sharing_convolution, sharing_winograd
 from hotdesk.kernels.sharing import SHARING

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
+from hotdesk.elements import FLOAT_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Machine:
 
     def lanes(self, element: str) -> int:
         """How many elements of the type a vector holds."""
-        return self.vector_bytes // _BYTES[element]
+        return self.vector_bytes // self.bytes_of(element)
 
     def sums_pairs(self, element: str) -> bool:
         """Whether it multiplies 16-bit floats of a type as they are, two in each lane (`bf16_dot`)."""
@@ -59,7 +59,7 @@ class Machine:
 
     def bytes_of(self, element: str) -> int:
         """How many bytes an element of the type has."""
-        return _BYTES[element]
+        return FLOAT_BITS[element] // 8
 
 
 AVX512 = Machine(64, 32, fma=True, l2_bytes=1024 * 1024)

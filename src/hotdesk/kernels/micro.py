@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hotdesk.elements import HALVES, summed_in
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
@@ -27,15 +28,6 @@ _WRITTEN_OUT = 8
 
 LINE_BYTES = 64
 """Of a line of the caches, as far as it is known; a machine that has longer ones is asked for some of them twice."""
-
-
-HALVES = ("f16", "bf16")
-"""Element types of 16 bits that there are products of; their result is of the same type, or of f32."""
-
-
-def summed_in(element: str) -> str:
-    """The type of the sums of products of an element type."""
-    return "f32" if element in HALVES else element
 
 
 @dataclass(frozen=True, slots=True)

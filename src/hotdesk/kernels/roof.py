@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hotdesk._bindings import ir
+from hotdesk.elements import HALVES, summed_in
 from hotdesk.ir.context import make_context, run_mlir_passes
 from hotdesk.kernels.library import PASSES
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import HALVES, summed_in
 from hotdesk.kernels.shared import ELEMENTS
 from hotdesk.kernels.vectors import VectorBuilder
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hotdesk.elements import HALVES
 from hotdesk.kernels.blocks import PRODUCT_ARGUMENTS, SWEEP_ARGUMENTS, Matrix, kinds, sweep_name
 from hotdesk.kernels.halves import half_functions, half_product_name
 from hotdesk.kernels.jobs import MOST_THREADS, Job, address_function
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import HALVES, Tile
+from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.product import product_functions, product_name
 from hotdesk.kernels.vectors import VectorBuilder
 

@@ -10,10 +10,11 @@ the number of threads alone, and so does the order in which a pixel is summed.
 
 from __future__ import annotations
 
+from hotdesk.elements import summed_in
 from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS, convolution_name
 from hotdesk.kernels.jobs import MOST_THREADS, Job
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import Tile, summed_in
+from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.winograd import PLACES, WINOGRAD_ARGUMENTS, winograd_name
 from hotdesk.kernels.winograd_transforms import tiles_in_panel
 

@@ -18,9 +18,10 @@ padded row of tiles makes every load and store one of neighbours.
 
 from __future__ import annotations
 
+from hotdesk.elements import summed_in
 from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, asked_ahead, kinds, sweep_name
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import Tile, summed_in
+from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.scratch import DECLARED, PRODUCTS
 from hotdesk.kernels.text import Index
 from hotdesk.kernels.values import Values

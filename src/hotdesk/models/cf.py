@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import remade
@@ -36,6 +36,18 @@ def _switch(op: ir.Operation) -> Branches:
         found.extend((operand + i, successor, i) for i in range(count))
         operand += count
     return tuple(found)
+
+
+def branch_segments(op: ir.Operation, counts: Sequence[int]) -> dict[str, ir.Attribute]:
+    """The attributes that say how many operands each successor of a branch gets, where one is passed so many to each."""
+    if op.name == "cf.br":
+        return {}
+    if op.name != "cf.switch":
+        return {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, *counts])}
+    return {
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, counts[0], sum(counts[1:])]),
+        "case_operand_segments": ir.DenseI32ArrayAttr.get(counts[1:]),
+    }
 
 
 def _bufferize(op: ir.Operation, buffers: Buffers) -> None:

@@ -201,7 +201,7 @@ def generators() -> str:
     digest = sha256()
     package = Path(__file__).parents[1]
     for path in (
-        package / "_bindings.py",
+        *(package / name for name in ("_bindings.py", "elements.py", "graphs.py")),
         *sorted((package / "ir").glob("*.py")),
         *sorted((package / "kernels").glob("*.py")),
     ):

@@ -23,13 +23,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.memrefs.shared_loops import for_bounds
 from hotdesk.analysis.order.split_candidates import SplitCandidate, split_candidates
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.errors import OptionError, PlanError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.context import entered
 from hotdesk.ir.types import is_any_tensor
-from hotdesk.ir.walking import constant_of, main_function
+from hotdesk.ir.walking import main_function
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.recompute import Recompute
 from hotdesk.passes.tensor.recompute_to_fit import RecomputeToFit
@@ -313,13 +314,12 @@ def work(module: ir.Module) -> tuple[int, int]:
 def _run(ops: Iterable[ir.Operation], times: int) -> Iterator[tuple[ir.Operation, int]]:
     """Operations and those in loops over numbers that are known, with how often each of them runs."""
     for op in ops:
-        bounds = [constant_of(bound) for bound in list(op.operands)[:3]] if op.name == "scf.for" else []
-        match bounds:
-            case [int(low), int(high), int(step)] if step > 0:
-                inside = (each.operation for each in op.regions[0].blocks[0].operations)
-                yield from _run(inside, times * len(range(low, high, step)))
-            case _:
-                yield op, times
+        trips = for_bounds(op).trips if op.name == "scf.for" else None
+        if trips is None:
+            yield op, times
+        else:
+            inside = (each.operation for each in op.regions[0].blocks[0].operations)
+            yield from _run(inside, times * trips)
 
 
 def _computes(op: ir.Operation) -> bool:

@@ -16,11 +16,11 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hotdesk.elements import summed_in
 from hotdesk.kernels.blocks import depth
 from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS, most_weights
 from hotdesk.kernels.convolution_packing import MOST_TAPS
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
-from hotdesk.kernels.micro import summed_in
 from hotdesk.kernels.shared_convolution import shared_convolution_name
 from hotdesk.runtime.code.products import CommonCode, common_code
 from hotdesk.runtime.code.threads import ThreadPool

@@ -18,8 +18,8 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hotdesk.elements import summed_in
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
-from hotdesk.kernels.micro import summed_in
 from hotdesk.kernels.scratch import PRODUCTS, SLOTS, SLOTS_AT
 from hotdesk.kernels.shared_convolution import shared_winograd_name
 from hotdesk.kernels.sharing import POOL_BYTES, USE_POOL

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.straight_line import StraightLine
+from hotdesk.elements import HALVES
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import captured_operands, flag_of
 from hotdesk.models.generics import Generic, read_generic
@@ -34,7 +35,7 @@ from hotdesk.models.linalg import fill_value
 from hotdesk.models.purity import is_pure
 
 _ADDITIONS = ("arith.addf", "arith.addi")
-_LEFT_ALONE = ("bf16", "f16", "i1")
+_LEFT_ALONE = (*HALVES, "i1")
 _PRODUCTS = ("hotdesk.contract", "hotdesk.conv")
 
 

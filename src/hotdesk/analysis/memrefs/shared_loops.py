@@ -137,7 +137,8 @@ def bounds_of(loop: ir.Operation) -> list[LoopBounds]:
     return [LoopBounds(*each) for each in zip(*groups, strict=True)]
 
 
-def _for_bounds(loop: ir.Operation) -> LoopBounds:
+def for_bounds(loop: ir.Operation) -> LoopBounds:
+    """The bounds of an `scf.for`."""
     return LoopBounds(*(_number(value) for value in list(loop.operands)[:3]))
 
 
@@ -237,7 +238,7 @@ def _cost(op: ir.Operation) -> int:
     if op.name in SHAREABLE:
         return inner * prod(_SOME if each.trips is None else each.trips for each in bounds_of(op))
     if op.name == "scf.for":
-        trips = _for_bounds(op).trips
+        trips = for_bounds(op).trips
         return inner * (_SOME if trips is None else trips)
     if op.name == "scf.while":
         return inner * _SOME

@@ -26,12 +26,11 @@ from hotdesk.analysis.order.axes import Loops, cut_dims
 from hotdesk.analysis.order.spans import SplitPart, bytes_again, largest_part, parts_of
 from hotdesk.analysis.order.splitting import Split, find_alone
 from hotdesk.analysis.order.straight_line import StraightLine
+from hotdesk.elements import HALVES
 from hotdesk.graphs import reached
 from hotdesk.ir.types import element_of, is_tensor, shape_of
 from hotdesk.models.generics import is_linalg
 from hotdesk.models.tensor import has_contents_of_its_own
-
-_NARROW = ("f16", "bf16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +114,7 @@ def _candidate(line: StraightLine, reader: int, least_bytes: int) -> _Candidate 
 def _rounded(line: StraightLine, reader: int, loops: Loops, least_bytes: int) -> _Candidate | None:
     """The result of a convolution in f32 that an operation makes 16-bit floats of."""
     op = line.ops[reader]
-    if element_of(op.results[0].type) not in _NARROW:
+    if element_of(op.results[0].type) not in HALVES:
         return None
     for value, row in zip(op.operands, loops.operands, strict=True):
         maker = line.makers.get(value)

@@ -31,8 +31,9 @@ from hotdesk.ir.building import remade
 from hotdesk.ir.functions import call_attributes, named_functions, require_calls_alone
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import FunctionSignature, set_signature, signature
-from hotdesk.ir.walking import defining_op, nested_ops, segment_sizes
+from hotdesk.ir.walking import defining_op, nested_ops
 from hotdesk.models import scf
+from hotdesk.models.cf import branch_segments
 from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.decompositions import TypeDecomposition, decompositions
@@ -191,21 +192,13 @@ def _numbers(groups: Sequence[Sequence[object]]) -> list[int]:
 
 def _segments(op: ir.Operation, groups: Sequence[Sequence[ir.Value]]) -> dict[str, ir.Attribute]:
     """The attributes that say which operands go to which successor, once operands are taken apart."""
-    if "operandSegmentSizes" not in op.attributes:
-        return {}
     model = model_of(op.name)
-    assert model is not None
-    assert model.branches is not None
+    if model is None or model.branches is None:
+        return {}
     counts = [0] * len(op.successors)
     for operand, successor, _ in model.branches(op):
         counts[successor] += len(groups[operand])
-    first = segment_sizes(op)[0]
-    if op.name != "cf.switch":
-        return {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([first, *counts])}
-    return {
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([first, counts[0], sum(counts[1:])]),
-        "case_operand_segments": ir.DenseI32ArrayAttr.get(counts[1:]),
-    }
+    return branch_segments(op, counts)
 
 
 def _retype(function: ir.Operation, parts: _Parts) -> None:

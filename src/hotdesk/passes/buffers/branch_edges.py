@@ -11,6 +11,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.models import cf
+from hotdesk.models.cf import branch_segments
 from hotdesk.models.control_flow import branched
 
 
@@ -35,12 +36,7 @@ def remade_branch(
     """A branch with other operands for its successors, or others of those, in front of the old one, which stays."""
     known = old.attributes
     attributes = {name: known[name] for name in known} if len(known) else {}
-    counts = [len(part) for part in parts]
-    if old.name == "cf.switch":
-        attributes["case_operand_segments"] = ir.DenseI32ArrayAttr.get(counts[1:])
-        counts = [counts[0], sum(counts[1:])]
-    if old.name != "cf.br":
-        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, *counts])
+    attributes.update(branch_segments(old, [len(part) for part in parts]))
     deciding = [] if old.name == "cf.br" else [old.operands[0]]
     operands = [*deciding, *(value for part in parts for value in part)]
     after = list(old.successors) if successors is None else list(successors)

@@ -55,9 +55,9 @@ from hotdesk.models.new_memory import ALLOC, DEALLOC, dynamic_sizes
 from hotdesk.models.parallel import reduced_in_loops
 from hotdesk.models.payloads import inlined
 from hotdesk.passes.base import Pass
-from hotdesk.passes.buffers.index_loops import as_value, index_of, nest, parallel, place_of, trips_of
 from hotdesk.passes.buffers.reduction_chunks import cut_in_chunks
 from hotdesk.passes.buffers.share import byte_view, new_bytes
+from hotdesk.passes.index_loops import as_value, index_of, nest, parallel, place_of, trips_of
 from hotdesk.program.calls import bottom_up
 
 _NO_MACHINE_HAS = 1 << 48

@@ -29,7 +29,7 @@ from hotdesk.ir.building import create
 from hotdesk.ir.walking import attributes_of, segment_sizes
 from hotdesk.models.new_memory import ALLOC, DEALLOC
 from hotdesk.models.parallel import reduced_iteration
-from hotdesk.passes.buffers.index_loops import index_of, nest, parallel, place_of, trips_of, yields
+from hotdesk.passes.index_loops import index_of, nest, parallel, place_of, trips_of, yields
 
 _OF_THE_ROUNDING = ("reassoc", "nsz", "arcp", "contract", "afn")
 """The flags of `arith.fastmath` that promise nothing of values."""

@@ -20,9 +20,10 @@ from functools import reduce
 from math import inf
 
 from hotdesk._bindings import ir
+from hotdesk.elements import summed_in
 from hotdesk.ir.walking import constant_of, defining_op, integer_of, made_by
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import Tile, summed_in
+from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.parts import with_parts
 from hotdesk.kernels.scratch import GIVE_SCORES, TAKE_SCORES
 from hotdesk.kernels.text import KernelBuilder, KernelText, Operand, View

@@ -15,11 +15,13 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs import shared_loops
-from hotdesk.analysis.memrefs.shared_loops import SharedLoop, bounds_of
-from hotdesk.ir.building import create, index_cast, index_constant
+from hotdesk.analysis.memrefs.shared_loops import LoopBounds, SharedLoop, bounds_of
+from hotdesk.ir.building import create, index_cast
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.walking import captured_operands, defining_op, function_around, made_by
 from hotdesk.kernels.parts import part_name
+from hotdesk.models.payloads import inlined
+from hotdesk.passes.index_loops import as_value, index_of, nest, place_of, trips_of
 from hotdesk.passes.lower.unpacked_memrefs import passed_types, put_together, taken_apart
 
 FINER = 4
@@ -74,53 +76,28 @@ class _Outlining:
     def _move_body(self, moved: dict[ir.Value, ir.Value], ends: Sequence[ir.Value], before: ir.Operation) -> None:
         """The loops of a range, and in them what the loop did."""
 
-        def value(number: int | ir.Value, at: ir.Operation) -> ir.Value:
-            return moved[number] if isinstance(number, ir.Value) else index_constant(number, at)
+        def value(number: int | ir.Value) -> int | ir.Value:
+            return moved[number] if isinstance(number, ir.Value) else number
 
-        index, point = ir.IndexType.get(), before
-        places: dict[int, ir.Value] = {}
-        for dim in (self._loop.cut, *(each for each in range(len(self._bounds)) if each != self._loop.cut)):
-            bounds = self._bounds[dim]
-            lower, step = value(bounds.lower, point), value(bounds.step, point)
-            if dim == self._loop.cut:
-                first, last = (index_cast(e, index, point) for e in ends)
-                limits = [first, last, index_constant(1, point)]
-            else:
-                limits = [lower, value(bounds.upper, point), step]
-            made = create("scf.for", limits, [], regions=1, before=point)
-            block = made.regions[0].blocks.append(index, arg_locs=[made.location])
-            point = ir.Operation.create("scf.yield", ip=ir.InsertionPoint(block)).operation
-            place: ir.Value = block.arguments[0]
-            if dim == self._loop.cut:
-                scaled = create("arith.muli", [place, step], [index], before=point).results[0]
-                place = create("arith.addi", [lower, scaled], [index], before=point).results[0]
-            places[dim] = place
-        old = self._op.regions[0].blocks[0]
-        for number, argument in enumerate(old.arguments):
-            argument.replace_all_uses_with(places[number])
-        for each in [op.operation for op in old.operations][:-1]:
-            each.move_before(point)
+        dims = [LoopBounds(value(each.lower), value(each.upper), value(each.step)) for each in self._bounds]
+        cut, (first, last) = self._loop.cut, (index_cast(each, ir.IndexType.get(), before) for each in ends)
+        (number,), _, _, end = nest([LoopBounds(first, last, 1)], [], before)
+        places = {cut: place_of(number, dims[cut], end)}
+        others = [dim for dim in range(len(dims)) if dim != cut]
+        within, _, _, end = nest([dims[dim] for dim in others], [], end)
+        places.update(zip(others, within, strict=True))
+        inlined(self._op.regions[0].blocks[0], [places[dim] for dim in range(len(dims))], end)
 
     def _counts(self) -> list[ir.Value]:
         """The iterations of the dimension that is cut, the threads that all is worth, and ranges a thread."""
-        index, i64, op = ir.IndexType.get(), ir.IntegerType.get_signless(64), self._op
-
-        def made(name: str, *operands: ir.Value, kind: ir.Type = index) -> ir.Value:
-            return create(name, operands, [kind], before=op).results[0]
-
-        def value(number: int | ir.Value) -> ir.Value:
-            return number if isinstance(number, ir.Value) else index_constant(number, op)
-
-        zero, trips = index_constant(0, op), list[ir.Value]()
-        for each in (*self._bounds, *self._loop.within):
-            length = made("arith.subi", value(each.upper), value(each.lower))
-            trips.append(made("arith.maxsi", made("arith.ceildivsi", length, value(each.step)), zero))
-        work = index_constant(self._loop.weight, op)
+        i64, op = ir.IntegerType.get_signless(64), self._op
+        trips = [trips_of(each, op) for each in (*self._bounds, *self._loop.within)]
+        work: int | ir.Value = self._loop.weight
         for count in trips:
-            work = made("arith.muli", work, count)
-        worth = made("arith.divsi", work, index_constant(shared_loops.GRAIN, op))
-        counts = [trips[self._loop.cut], worth, index_constant(FINER, op)]
-        return [made("arith.index_cast", each, kind=i64) for each in counts]
+            work = index_of("muli", work, count, before=op)
+        worth = index_of("divsi", work, shared_loops.GRAIN, before=op)
+        counts = (as_value(each, op) for each in (trips[self._loop.cut], worth, FINER))
+        return [create("arith.index_cast", [each], [i64], before=op).results[0] for each in counts]
 
 
 def _is_constant(value: ir.Value) -> bool:

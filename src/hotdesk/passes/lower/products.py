@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hotdesk.elements import HALVES
 from hotdesk.ir.types import element_bytes
-from hotdesk.kernels.micro import HALVES
 from hotdesk.kernels.shared import ELEMENTS, SHARED_ARGUMENTS, shared_name
 from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
 

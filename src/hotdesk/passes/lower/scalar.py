@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from hotdesk.elements import FLOAT_BITS
 from hotdesk.kernels.text import KernelBuilder
 
 Reduction: TypeAlias = Literal["sum", "max", "min"]
 
-_FLOAT_BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 _ANY_ORDER = "fastmath<reassoc,contract>"
 
 
 def is_float(element: str) -> bool:
-    return element in _FLOAT_BITS
+    return element in FLOAT_BITS
 
 
 def bits(element: str) -> int:
-    if element in _FLOAT_BITS:
-        return _FLOAT_BITS[element]
+    if element in FLOAT_BITS:
+        return FLOAT_BITS[element]
     if element[:1] == "i" and element[1:].isdigit():
         return int(element[1:])
     raise ValueError(f"element type: expected a float or a signless integer, got {element}")

@@ -13,10 +13,11 @@ register asks for `__truncsfbf2`: `SUPPORT` has it.
 from __future__ import annotations
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.memrefs.shared_loops import for_bounds
 from hotdesk.ir.building import constant, create, replace
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.linking import define
-from hotdesk.ir.walking import constant_of, nested_ops
+from hotdesk.ir.walking import nested_ops
 from hotdesk.kernels.elementary import use_elementary_functions
 
 _TO_LOOPS = (
@@ -83,17 +84,9 @@ def _keep_outer_loops(module: ir.Module) -> None:
                 return least
             if least is not None and least >= _LONG:
                 op.attributes[_SAID] = kept
-            return _iterations_of(op) if least is None else least
+            return for_bounds(op).trips or 0 if least is None else least  # 0 where they are not known
 
         innermost(module.operation)
-
-
-def _iterations_of(loop: ir.Operation) -> int:
-    """0 where they are not known."""
-    lower, upper, step = (constant_of(bound) for bound in list(loop.operands)[:3])
-    if lower is None or upper is None or not step:
-        return 0
-    return max(0, int(-((lower - upper) // step)))
 
 
 def _tell_branches(module: ir.Module) -> None:

@@ -29,6 +29,7 @@ from hotdesk.analysis.fusion.attention import (
     formula,
     is_whole,
 )
+from hotdesk.elements import HALVES, summed_in
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, dim, integers
 from hotdesk.ir.dialect import MOST_EXTRAS
@@ -43,7 +44,6 @@ from hotdesk.ir.walking import (
     top_level_ops,
     users,
 )
-from hotdesk.kernels.micro import HALVES, summed_in
 from hotdesk.models.hotdesk import letters_of
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.attention_scores import KEY, QUERY, UNIT, LetteredOperand, ScorePayload

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.elements import HALVES, summed_in
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, empty_of
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import element_bytes, element_of
 from hotdesk.ir.walking import attributes_of, flag_of, parallel_loops, segment_sizes, users
-from hotdesk.kernels.micro import HALVES, summed_in
 from hotdesk.models.hotdesk import letters_of
 from hotdesk.program.symbolic import SymbolicSizes
 

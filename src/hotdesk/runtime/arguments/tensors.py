@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
+from hotdesk.elements import NUMPY_NAMES
 from hotdesk.errors import ArgumentTypeError, DeviceError, DtypeError, LayoutError, OutOfMemoryError
 from hotdesk.runtime.interface import spell
 
@@ -26,14 +27,7 @@ if TYPE_CHECKING:
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 _NUMPY_NAMES = {
-    "f16": "float16",
-    "f32": "float32",
-    "f64": "float64",
-    "i1": "bool",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
+    **NUMPY_NAMES,
     "u8": "uint8",
     "u16": "uint16",
     "u32": "uint32",

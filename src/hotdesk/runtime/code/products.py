@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from hotdesk._bindings import ir
+from hotdesk.elements import HALVES, summed_in
 from hotdesk.ir.linking import declared_names
 from hotdesk.kernels.blocks import sweep_name
 from hotdesk.kernels.jobs import address_name
 from hotdesk.kernels.library import convolution_module, half_module, pairs_module, product_module, winograd_module
 from hotdesk.kernels.machine import Machine, host
-from hotdesk.kernels.micro import HALVES, summed_in
 from hotdesk.kernels.parts import PARTS, PARTS_FUNCTIONS, parts_module
 from hotdesk.kernels.product import product_name
 from hotdesk.kernels.shared import ELEMENTS, shared_name
