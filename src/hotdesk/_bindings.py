@@ -83,11 +83,11 @@ for _dialect in ("hotdesk", "tm_tensor"):
 def make_engine(module: ir.Module, level: int) -> ExecutionEngine:
     """An engine for a module in the LLVM dialect, at a level of LLVM's optimisation; other threads run meanwhile.
 
-    It keeps the object file that it makes, for `object_file`.
+    It keeps the object file that it makes, for `object_file`; its code runs wherever it lies.
 
     Raises RuntimeError, as `ExecutionEngine` does, if LLVM refuses the module.
     """
-    handle = _c_api().mlirExecutionEngineCreate(_of(module), level, 0, None, True, False)
+    handle = _c_api().mlirExecutionEngineCreate(_of(module), level, 0, None, True, True)
     if not handle.pointer:
         raise RuntimeError("Failure while creating the ExecutionEngine.")
     return cast(Any, ExecutionEngine)._CAPICreate(_capsule_of(handle.pointer, _ENGINE, None))

@@ -32,6 +32,7 @@ from hotdesk.artifacts.records import (
     CodeRecord,
     FunctionRecord,
     LevelRecord,
+    LinksRecord,
     ObjectRecord,
     PlacementRecord,
     PlanRecord,
@@ -60,7 +61,7 @@ from hotdesk.program_cache import Finished
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.code.jit import code_file
 from hotdesk.runtime.code.llvm import compile_for
-from hotdesk.runtime.code.objects import is_loadable
+from hotdesk.runtime.code.objects import is_loadable, linked
 from hotdesk.runtime.code.products import common_functions, common_modules
 from hotdesk.runtime.code.targets import LEVELS, NEEDED
 from hotdesk.runtime.code.threads import pool_kind
@@ -149,7 +150,7 @@ class _File:
         }
         aligned = {"constants": self._constants, "weights": self._weights, "state": self._state}
         sections.update({name: pool.pieces for name, pool in aligned.items() if pool.pieces})
-        write(self._path, sections, aligned)
+        write(self._path, sections, aligned.keys() | objects.keys())
 
     def _record(self, code: CodeRecord) -> ProgramRecord:
         captured, lowered = self._made.captured, self._made.main
@@ -289,7 +290,7 @@ class _File:
             spec.name, spec.dtype, shape, spec.location, spec.donated, spec.written, spec.number, spec.changed
         )
 
-    def _code(self, cpu: Sequence[str]) -> tuple[CodeRecord, dict[str, bytes]]:
+    def _code(self, cpu: Sequence[str]) -> tuple[CodeRecord, dict[str, bytes | bytearray]]:
         if not is_loadable():
             raise ArtifactMachineError(
                 "saving", expected="Linux on x86-64", got=f"{sys.platform} on {platform.machine()}"
@@ -300,17 +301,27 @@ class _File:
             raise OptionError("option 'cpu'", expected=expected, got=repr(unknown[0]) if unknown else "none")
         order = ["host", *reversed(LEVELS)]
         levels: list[LevelRecord] = []
-        objects: dict[str, bytes] = {}
+        objects: dict[str, bytes | bytearray] = {}
         for name in sorted(set(cpu), key=order.index):
-            made = list(_host_objects(self._made)) if name == "host" else list(_level_objects(self._made, name))
+            files = list(_host_objects(self._made)) if name == "host" else list(_level_objects(self._made, name))
+            made = [(role, linked(data)) for role, data in files]
+            wanted = self._called() | {symbol for _, image in made for _, symbol in image.links.named}
             records: list[ObjectRecord] = []
-            for number, (role, data) in enumerate(made):
-                section = f"{name}.{number}"
-                objects[section] = data
-                records.append(ObjectRecord(section, cast(Any, role)))
+            for number, (role, image) in enumerate(made):
+                section, links = f"{name}.{number}", image.links
+                record = ObjectRecord(section, cast(Any, role))
+                symbols = {symbol: links.symbols[symbol] for symbol in sorted(wanted & links.symbols.keys())}
+                told = LinksRecord(links.writable, tuple(links.relative), tuple(links.named), symbols)
+                objects |= {section: image.contents, record.links: encoded(told)}
+                records.append(record)
             features = tuple(sorted(processor_features() if name == "host" else NEEDED[name]))
             levels.append(LevelRecord(name, features, tuple(records)))
         return CodeRecord(sys.platform, platform.machine(), pool_kind(), tuple(levels)), objects
+
+    def _called(self) -> set[str]:
+        """The functions that the runtime calls by name."""
+        entries = {each.lowered.entry for each in (self._saving.main, self._saving.prepare) if each is not None}
+        return {PACKED + name for name in (*entries, USE_POOL, WORKER)}
 
 
 def require_known_sizes(what: str, made: Finished) -> None:

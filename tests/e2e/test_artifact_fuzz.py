@@ -1,6 +1,7 @@
 """Mutated files are refused by an error with a code, or are the program as it was: whatever else is in them, nothing crashes.
 
-Code of a file is run as it is, so mutations of it are placed and linked, and not run; and no mutated program is called.
+Code of a file is run as it is, so mutations of where addresses belong in it are placed, and not run; and no mutated program is
+called.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ import torch
 
 import hotdesk
 from hotdesk.artifacts.container import Container, write
-from hotdesk.artifacts.records import BufferUseRecord, FunctionRecord, ProgramRecord, WeightRecord
+from hotdesk.artifacts.decoding import decoded
+from hotdesk.artifacts.records import BufferUseRecord, FunctionRecord, LinksRecord, ProgramRecord, WeightRecord
 from hotdesk.errors import ArtifactError, FileError
-from hotdesk.runtime.code.objects import ObjectCode, ObjectError
+from hotdesk.runtime.code.objects import Links, ObjectCode, ObjectError
 
 FEW, MANY = 400, 100_000
 ODD = [
@@ -143,7 +145,7 @@ def _run(saved: Path, folder: Path, count: int) -> None:
     data, path = saved.read_bytes(), folder / "mutated.hotdesk"
     with Container(saved) as container:
         sections = {name: container.read(name) for name in container.sections}
-    objects = [each for name, each in sections.items() if "." in name]
+    links = [name for name in sections if name.endswith(".at")]
     rng = random.Random(0)
     loaded = 0
     for number in range(count):
@@ -153,23 +155,27 @@ def _run(saved: Path, folder: Path, count: int) -> None:
             case 1:
                 change = _value_changed if rng.random() < 0.8 else _bytes_changed
                 changed = {**sections, "program": change(sections["program"], rng)}
-                write(path, {name: [each] for name, each in changed.items()}, ("weights", "constants", "state"))
+                write(path, {name: [each] for name, each in changed.items()}, changed)
             case 2:
                 path.write_bytes(_table_changed(data, rng))
             case _:
-                _place(_bytes_changed(rng.choice(objects), rng))
+                name = rng.choice(links)
+                _place(saved, name.removesuffix(".at"), _value_changed(sections[name], rng))
                 continue
         loaded += _loads(path)
         path.unlink()
     assert loaded < count / 4  # most are refused
 
 
-def _place(data: bytes) -> None:
-    """Places an object file, and runs nothing of it."""
-    try:
-        code = ObjectCode(data, lambda name: 0x1000)
-    except ObjectError:
-        return
+def _place(path: Path, name: str, links: bytes) -> None:
+    """Places the code of a section with other links, and runs nothing of it."""
+    with Container(path) as container:
+        section = container.section(name)
+        place = container.descriptor, section.offset, section.bytes
+        try:
+            code = ObjectCode.mapped(*place, Links(*decoded(LinksRecord, links)), lambda name: 0x1000)
+        except (ObjectError, ArtifactError):
+            return
     code.function("_mlir_hotdesk_main")
 
 
@@ -201,9 +207,7 @@ def _at(kind: Any, field: str) -> int:
 def _rewritten(path: Path, root: Any) -> None:
     with Container(path) as container:
         sections = {name: [container.read(name)] for name in container.sections}
-    write(
-        path, {**sections, "program": [json.dumps(root).encode()]}, {"constants", "weights", "state"} & sections.keys()
-    )
+    write(path, {**sections, "program": [json.dumps(root).encode()]}, sections)
 
 
 def _text(path: Path) -> Any:

@@ -1,7 +1,8 @@
 """Machine code of a saved program: for the best processor that this one is, linked to the C library and the process's threads.
 
-An object file is checked as it is placed (`runtime.code.objects`), and may call nothing but what kernels call: mathematics,
-memory and the locks of the thread pool. What the code does nobody can check: it is run as it is.
+The pages of the file are mapped, and shared with other processes, but for a page or two with variables and addresses. These are
+checked as they are written (`runtime.code.objects`), and the code may call nothing but what kernels call: mathematics, memory and
+the locks of the thread pool. What the code does nobody can check: it is run as it is.
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
+import numpy as np
+
 from hotdesk.artifacts.container import Container
-from hotdesk.artifacts.records import CodeRecord, LevelRecord
+from hotdesk.artifacts.decoding import decoded
+from hotdesk.artifacts.records import CodeRecord, LevelRecord, LinksRecord, ObjectRecord
 from hotdesk.errors import ArtifactError, ArtifactMachineError
 from hotdesk.kernels.sharing import USE_POOL
-from hotdesk.runtime.code.objects import ObjectCode, ObjectError, c_function, is_loadable
+from hotdesk.runtime.code.objects import Links, ObjectCode, ObjectError, c_function, is_loadable
 from hotdesk.runtime.code.threads import ThreadPool, serve
 
 PACKED = "_mlir_"
@@ -84,7 +87,7 @@ _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class LoadedCode:
-    """Code of an object file, called as `runtime.code.jit.CompiledCode` is. Keep it as long as it is called."""
+    """Code of an image, called as `runtime.code.jit.CompiledCode` is. Keep it as long as it is called."""
 
     def __init__(self, code: ObjectCode, before: Sequence[LoadedCode] = ()) -> None:
         """`before` is code that this one calls."""
@@ -101,10 +104,9 @@ class LoadedCode:
 
     def call(self, name: str, *arguments: int) -> None:
         """Calls a function of pointers and `i64`s."""
-        values = (ctypes.c_int64 * len(arguments))(*arguments)
-        addresses = [ctypes.addressof(values) + 8 * i for i in range(len(arguments))]
-        packed = (ctypes.c_void_p * len(arguments))(*addresses)
-        self.entry(name)(ctypes.addressof(packed))
+        values = np.array(arguments, np.int64)
+        packed = values.ctypes.data + values.itemsize * np.arange(len(arguments))
+        self.entry(name)(packed.ctypes.data)
 
 
 def load_code(record: CodeRecord, container: Container) -> LoadedCode:
@@ -112,17 +114,16 @@ def load_code(record: CodeRecord, container: Container) -> LoadedCode:
 
     Raises:
         ArtifactMachineError: the code is for another machine.
-        ArtifactError: an object file is damaged, or calls what it may not.
+        ArtifactError: an image is damaged, or calls what it may not.
     """
     level = _level(record)
     placed: list[LoadedCode] = []
     new: list[tuple[Any, LoadedCode]] = []
     pool: LoadedCode | None = None
     for each in level.objects:
-        data = container.read(each.section)
-        key = hash(data), len(data), tuple(map(id, placed))
+        key = _key(container, each, placed)
         known = _shared.get(key) if each.role == "shared" else None
-        code = known or LoadedCode(_placed(container, each.section, data, placed), placed)
+        code = known or LoadedCode(_placed(container, each, placed), placed)
         if each.role == "pool":
             pool = code
             continue
@@ -136,6 +137,12 @@ def load_code(record: CodeRecord, container: Container) -> LoadedCode:
         serve(code, lambda: ThreadPool(pool), record.pool)
         _shared[key] = code
     return placed[-1]
+
+
+def _key(container: Container, record: ObjectRecord, before: Sequence[LoadedCode]) -> tuple[int, int, tuple[int, ...]]:
+    """What tells an image apart from others of this process. Raises ArtifactError for one whose checksum is wrong."""
+    data, links = container.read(record.section), container.read(record.links)
+    return hash((data, links)), len(data), tuple(map(id, before))
 
 
 def _level(record: CodeRecord) -> LevelRecord:
@@ -161,7 +168,7 @@ def _level(record: CodeRecord) -> LevelRecord:
     )
 
 
-def _placed(container: Container, section: str, data: bytes, before: Sequence[LoadedCode]) -> ObjectCode:
+def _placed(container: Container, record: ObjectRecord, before: Sequence[LoadedCode]) -> ObjectCode:
     def find(name: str) -> int | None:
         for each in before:
             address = each.object.function(name) if each.object is not None else None
@@ -169,18 +176,19 @@ def _placed(container: Container, section: str, data: bytes, before: Sequence[Lo
                 return address
         return c_function(name) if name in CALLED else None
 
+    section = container.section(record.section)
+    links = decoded(LinksRecord, container.read(record.links))
     try:
-        return ObjectCode(data, find)
+        return ObjectCode.mapped(container.descriptor, section.offset, section.bytes, Links(*links), find)
     except ObjectError as error:
-        raise container.fault(f"an object file in section '{section}'", str(error)) from error
+        raise container.fault(f"code in section '{record.section}'", str(error)) from error
 
 
-@cache
 def processor_features() -> frozenset[str]:
     """What the first processor has, of what code generation may rely on."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
-            first = file.read().partition("\n\n")[0]
+            first = "".join(iter(file.readline, "\n"))
     except OSError:
         return frozenset()
     flags = next((line.partition(":")[2] for line in first.splitlines() if line.startswith("flags")), "")

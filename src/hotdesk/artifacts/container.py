@@ -2,7 +2,7 @@
 
     "HOTDESK\\n" · version (u32) · sections (u32) · bytes of the file (u64) · CRC-32 of head and table (u32)
     each section: name (16 bytes, zeros behind) · offset (u64) · bytes (u64) · CRC-32 (u32)
-    the sections, in the order of the table, each at a multiple of 64, `weights` and what is mapped at a multiple of 4096
+    the sections, in the order of the table, each at a multiple of 64, what is mapped at a multiple of 4096
 
 Numbers are little-endian. Checksums tell damage, not who wrote the file: what wants to deceive can compute them too, so readers
 check all that follows from the contents as well.
@@ -20,7 +20,7 @@ from zlib import crc32
 from hotdesk.errors import ArtifactError, ArtifactVersionError
 
 MAGIC = b"HOTDESK\n"
-VERSION = 1
+VERSION = 2
 PAGE = 4096
 _ALIGNMENT = 64
 _HEAD = struct.Struct("<8sIIQ")

@@ -1,7 +1,7 @@
 """Text to records of stated types: JSON, in which a record is the list of its fields, read by the types these are declared with.
 
 What does not have the type that is stated is refused: no class is named in the text, and none is looked up. A type is looked at
-once, when it is first read: what reads its values is a function made of those that read its parts.
+once for a text, when it is first read: what reads its values is a function made of those that read its parts.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ def decoded(kind: type[T], data: bytes) -> T:
         raise ArtifactError(
             "the text of the program", expected="JSON", got=str(error)[:80] or "too many levels"
         ) from error
+    finally:
+        _reader.cache_clear()
 
 
 class _Unlike(Exception):

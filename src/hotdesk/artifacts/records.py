@@ -156,14 +156,28 @@ class PreparedRecord(NamedTuple):
 
 
 class ObjectRecord(NamedTuple):
-    """An object file: the section it is in, and whether it shares out work, or is what the threads of a pool run."""
+    """An image of code: the section it is in, and whether it shares out work, or is what the threads of a pool run."""
 
     section: str
     role: Literal["pool", "shared", "program"]
 
+    @property
+    def links(self) -> str:
+        """The section that says where addresses belong in it: it has a `LinksRecord`."""
+        return f"{self.section}.at"
+
+
+class LinksRecord(NamedTuple):
+    """What `runtime.code.objects.Links` says of an image, which is as good as code: nobody can check where it leads."""
+
+    writable: int
+    relative: tuple[int, ...]
+    named: tuple[tuple[int, str], ...]
+    symbols: dict[str, int]
+
 
 class LevelRecord(NamedTuple):
-    """Code for a kind of processor: the features it needs, by their names in /proc/cpuinfo, and objects as they are linked."""
+    """Code for a kind of processor: the features it needs, by their names in /proc/cpuinfo, and images as they are linked."""
 
     name: str
     features: tuple[str, ...]

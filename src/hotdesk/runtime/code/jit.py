@@ -19,6 +19,7 @@ from hotdesk.runtime.cache import Cache, key_of, the_cache
 from hotdesk.runtime.code.objects import ObjectCode, ObjectError, c_function, is_loadable
 
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_KIND = "position-independent code"
 _PACKED = (
     "_mlir_"  # the engine makes, for each function, one of this name that takes an array of addresses of arguments
 )
@@ -114,13 +115,13 @@ def code_file(
 def is_kept(source: str, level: int) -> bool:
     """Whether the cache has the code of a module that depends on `source`."""
     cache = the_cache() if is_loadable() else None
-    return cache is not None and cache.has(key_of("code", str(level), source))
+    return cache is not None and cache.has(key_of(_KIND, str(level), source))
 
 
 def _key(module: ir.Module | Callable[[], ir.Module], level: int, source: str | None) -> str:
     """What the code of a module is in the cache as."""
     text = source if source is not None else str(module() if callable(module) else module)
-    return key_of("code", str(level), text)
+    return key_of(_KIND, str(level), text)
 
 
 def _loaded(

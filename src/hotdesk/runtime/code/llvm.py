@@ -119,8 +119,7 @@ def _llvm() -> Any:
 @cache
 def _machine(target: Target) -> Any:
     llvm = _llvm()
-    reloc = "static" if target.model == "large" else "pic"
-    options = {"opt": _LEVEL, "reloc": reloc, "codemodel": target.model, "abiname": target.abi}
+    options = {"opt": _LEVEL, "reloc": "pic", "codemodel": target.model, "abiname": target.abi}
     try:
         found = llvm.Target.from_triple(target.triple)
         return found.create_target_machine(cpu=target.cpu, features=target.features, **options)

@@ -10,6 +10,8 @@ from functools import cache
 from typing import Protocol
 from zlib import crc32
 
+import numpy as np
+
 from hotdesk.errors import OptionError
 from hotdesk.kernels.jobs import MOST_THREADS
 from hotdesk.kernels.scratch import HELD_AT, SCRATCH_BYTES, SLOTS_AT, TAKEN
@@ -26,6 +28,7 @@ from hotdesk.kernels.sharing import (
     WORKER,
     WORKERS_AT,
 )
+from hotdesk.runtime.code.objects import c_library
 
 _VARIABLES = ("HOTDESK_NUM_THREADS", "OMP_NUM_THREADS")
 
@@ -51,18 +54,18 @@ class ThreadPool:
     def __init__(self, code: CallableCode | None = None) -> None:
         """`code` is that of `SHARING`; without any it is compiled."""
         self._machine = _compiled_sharing() if code is None else code
-        self._block = ctypes.create_string_buffer(POOL_BYTES + 64)
-        self.address = (ctypes.addressof(self._block) + 63) & -64
+        self._block = np.zeros(POOL_BYTES + 64, np.uint8)
+        self.address = (self._block.ctypes.data + 63) & -64
         self._started = 0
         self._served: list[CallableCode] = []
         self._initialize()
 
     def _initialize(self) -> None:
-        library = ctypes.CDLL(None)
+        library = c_library()
         ctypes.memset(self.address, 0, HELD_AT)
-        library.pthread_mutex_init(ctypes.c_void_p(self.address + LOCK), None)
+        library["pthread_mutex_init"](ctypes.c_void_p(self.address + LOCK), None)
         for condition in (WORK, DONE):
-            library.pthread_cond_init(ctypes.c_void_p(self.address + condition), None)
+            library["pthread_cond_init"](ctypes.c_void_p(self.address + condition), None)
 
     def use(self, threads: int) -> None:
         """Has work shared among so many threads from now on; those that are too many sleep."""
