@@ -28,7 +28,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from hotdesk.errors import HotdeskError, OptionError
     from hotdesk.frontends.torch.compiled_for import is_compiled_for_ours, note_backend
     from hotdesk.frontends.torch.decompositions.ctc_loss import tell_dynamo
-    from hotdesk.frontends.torch.dynamo import GraphCalling, PassedOn, capture_graph, tracing
+    from hotdesk.frontends.torch.dynamo import GraphCalling, PassedOn, capture_graph, tracing, transforms
     from hotdesk.frontends.torch.fused_optimizers import write_out_fused_updates
     from hotdesk.frontends.torch.lines import node_line
     from hotdesk.frontends.torch.refusals import refusal
@@ -121,8 +121,9 @@ def _compiled(module: torch.fx.GraphModule, example_inputs: Sequence[Any], setti
             refused = _unforeseen(error)
         return make_boxed_func(_fallen_back("backward", graph.forward, graph, refused, settings))
 
-    has_gradients = torch.is_grad_enabled() and any(
-        isinstance(each, torch.Tensor) and each.requires_grad for each in example_inputs
+    has_gradients = transforms(module) or (
+        torch.is_grad_enabled()
+        and any(isinstance(each, torch.Tensor) and each.requires_grad for each in example_inputs)
     )
     make_literals_outside(module)
     with tracing(has_gradients=has_gradients) as decompositions:

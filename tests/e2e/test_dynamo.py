@@ -256,6 +256,23 @@ def test_numbers_that_vary() -> None:
     assert len(hotdesk.dynamo_report().graphs) == 1
 
 
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "grad": lambda x, w: torch.func.grad(lambda v: torch.nn.functional.linear(x, v).tanh().sum())(w),
+    "vjp": lambda x, w: torch.func.vjp(lambda v: (x @ v).softmax(-1), w)[1](x @ w),
+    "jvp": lambda x, w: torch.func.jvp(lambda v: (x @ v).softmax(-1), (w,), (w,)),
+    "hessian": lambda x, w: torch.func.hessian(lambda v: (x @ v).softmax(-1).square().sum())(w),
+    "grad under vmap": lambda x, w: torch.func.vmap(torch.func.grad(lambda row: (row @ w).sin().sum()))(x),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_that_take_gradients(name: str) -> None:
+    """They see what composite ops are made of: of one that stayed whole, autograd would know no gradient."""
+    f = FUNCTIONS[name]
+    x, w = torch.randn(3, 4), torch.randn(4, 4)
+    assert_same(torch.compile(f, backend="hotdesk", fullgraph=True)(x, w), f(x, w))
+
+
 def test_examples_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs" / "torch-compile.md").read_text()
     names: dict[str, Any] = {}

@@ -132,6 +132,29 @@ def test_a_process_with_numpy_alone(net: Net, tmp_path: Path) -> None:
         _close(np.load(tmp_path / f"y{batch}.npy"), net(x))
 
 
+EXECUTABLE = """
+import re, sys
+import numpy as np
+import hotdesk
+def executable():
+    with open("/proc/self/maps") as lines:
+        found = [line.split(maxsplit=5) for line in lines]
+    return {each[0]: each[5].strip() if len(each) > 5 else "" for each in found if "x" in each[1]}
+before = executable()
+program = hotdesk.load(sys.argv[1])
+program(np.zeros((2, 3, 6, 6), np.float32))
+new = [name for place, name in executable().items() if place not in before]
+assert new.count(sys.argv[1]) >= 2, new
+assert "" not in new, new
+"""
+
+
+def test_code_runs_from_the_pages_of_the_file(net: Net, tmp_path: Path) -> None:
+    """None is in memory of the process's own."""
+    path = _saved(hotdesk.compile(net, (torch.ones(2, 3, 6, 6),)), tmp_path)
+    subprocess.run([sys.executable, "-c", EXECUTABLE, str(path)], check=True)
+
+
 def test_plans_for_all_sizes_are_those_of_the_compiler(tmp_path: Path) -> None:
     class Mixed(torch.nn.Module):
         def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

@@ -59,6 +59,20 @@ def tracing(*, has_gradients: bool) -> Generator[Table]:
         yield {**below, **_of_dynamo()}
 
 
+def transforms(module: torch.fx.GraphModule) -> bool:
+    """Whether a graph of Dynamo's has a function of `torch.func` in it, such as `grad`: that has to see what ops are composed of.
+
+    Of a composite op that stays whole, autograd would know no gradient, and `grad` would take zeros for it.
+    """
+    graphs = (each.graph for each in module.modules() if isinstance(each, torch.fx.GraphModule))
+    return any(
+        getattr(node.target, "__name__", "").endswith("_increment_nesting") or node.target is torch.autograd.grad
+        for graph in graphs
+        for node in graph.nodes
+        if node.op == "call_function"
+    )
+
+
 def _of_dynamo() -> Table:
     """`fma`, which Dynamo makes of `addcmul`: a product and a sum, rounded twice, as eager `addcmul` is.
 

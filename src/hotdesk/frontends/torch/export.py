@@ -51,6 +51,7 @@ from hotdesk.frontends.torch.refusals import (
     named_op,
     refusals,
     refuse_data_dependence,
+    refuse_gradients,
     refuse_nodes,
     refuse_numbers_beyond_elements,
     refuse_settled_counts,
@@ -232,6 +233,7 @@ def _exported(
     with ReplacedFunctions(), cross_maps_composed(), check_messages_kept(), assignments_written(model) as assigned:
         program = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
     assigned.refuse_lost(program)
+    refuse_gradients(program)
     return program
 
 

@@ -4,6 +4,7 @@
 * `DataDependentShapeError`: a size or a branch depends on the values of a tensor;
 * `UnsupportedMutationError`: it changes a buffer that shares memory with another one, or has gaps;
 * `ExportError` too: a number does not fit the integers that it meets, where PyTorch's kernels refuse it;
+* `ExportError` too: it takes gradients by `torch.func`;
 * `UnsupportedOpError`: an op has a subgraph, an effect or random numbers, is taken apart in a way that holds for some sizes
   only, or has no lowering; or a tensor has an element type without one.
 """
@@ -211,6 +212,20 @@ _TAKEN_AS_ELEMENTS: Mapping[str, tuple[str, ...]] = {
 }
 """Numbers that PyTorch's kernels convert to the type of the elements, by the name of the op: they refuse one that does not fit,
 of which other ops take what is left in that type."""
+
+
+def refuse_gradients(exported: ExportedProgram) -> None:
+    """Functions of `torch.func` that take gradients: `torch.export` writes down what they wrap as constants of this very call."""
+    wrapped: Callable[[object], bool] = cast(Any, torch)._C._functorch.is_functorch_wrapped_tensor
+    constants = cast("Collection[object]", exported.constants.values())
+    if any(isinstance(each, torch.Tensor) and wrapped(each) for each in constants):
+        raise ExportError(
+            "torch.export cannot capture gradients taken by `torch.func`",
+            expected="a model that takes none",
+            got="`torch.func.grad`, or another function that calls it",
+            hint='`torch.compile(f, backend="hotdesk")` takes them, and `hotdesk.compile` takes what '
+            "`torch.fx.experimental.proxy_tensor.make_fx(f)(…)` writes down.",
+        )
 
 
 _TAKEN_WHOLE = ("aten::hardtanh", "aten::hardtanh_", "aten::pow", "aten::pow_")

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -151,7 +151,7 @@ class ObjectCode:
         if not all(0 <= offset <= size for offset in links.symbols.values()):
             raise ObjectError("a symbol outside of the code")
         self._symbols = {name: start + offset for name, offset in links.symbols.items()}
-        self._protect(links.writable)
+        self.protect(links.writable)
         for offset in links.relative:
             self._add(offset, start, links.writable)
         for offset, name in links.named:
@@ -180,7 +180,7 @@ class ObjectCode:
         """The memory it takes."""
         return len(self._memory)
 
-    def _protect(self, writable: int) -> None:
+    def protect(self, writable: int) -> None:
         """Lets what lies before `writable` be executed, and not be written any more."""
         start = _start(self._memory)
         protect = c_library()["mprotect"]
@@ -283,7 +283,8 @@ class _Linking:
         """Writes what belongs at a place, by the formulas of the supplement."""
         symbol = self._symbols[number]
         if kind == _ADDRESS_64:
-            return self._address(at, symbol, addend)
+            self._address(at, symbol, addend)
+            return
         if kind == _ENTRY_64:
             value = self._entries[number] - self._table
         elif kind == _TABLE_FROM_HERE_64:
@@ -317,7 +318,7 @@ class _Linking:
                 name_at, info, _, section, value, _ = _SYMBOL.unpack_from(self._data, at)
                 name = _text(self._data, names, name_at)
                 if section in self._places:
-                    if value > self._sections[section].size:
+                    if cast(int, value) > self._sections[cast(int, section)].size:
                         raise ObjectError(f"symbol `{name}` lies outside its section")
                     is_told = bool(name) and info >> 4 != _LOCAL
                     found.append(_Symbol(self._places[section] + value, name, is_told))

@@ -9,8 +9,10 @@ from typing import Any, cast
 import pytest
 import torch
 from torch import Tensor
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn import functional
 
+import hotdesk
 from hotdesk.errors import DataDependentShapeError, ExportError
 from hotdesk.frontends.torch.functions import as_module
 from hotdesk.frontends.torch.refusals import refusal, refuse_numbers_beyond_elements
@@ -22,6 +24,18 @@ def test_symbols_of_the_tracer_are_not_shown(symbol: str) -> None:
     error = refusal(raised, "torch.export cannot capture the model", "")
     assert isinstance(error, DataDependentShapeError)
     assert symbol not in str(error)
+
+
+def _gradient(x: Tensor, weight: Tensor) -> Tensor:
+    return torch.func.grad(lambda w: (x @ w).sin().sum())(weight)
+
+
+def test_gradients_taken_by_functions_are_refused_and_written_down_by_make_fx() -> None:
+    given = torch.randn(3, 4), torch.randn(4, 2)
+    with pytest.raises(ExportError, match="make_fx"):
+        hotdesk.compile(_gradient, given)
+    found = hotdesk.compile(make_fx(_gradient)(*given), given)(*given)
+    torch.testing.assert_close(found, _gradient(*given))
 
 
 _REFUSED: dict[str, Any] = {

@@ -9,6 +9,7 @@ import random
 import struct
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from hotdesk._bindings import ir, make_engine, object_file, packed_entry
 from hotdesk.ir.context import make_context
 from hotdesk.runtime.code import jit
 from hotdesk.runtime.code.jit import CompiledCode
-from hotdesk.runtime.code.objects import ObjectCode, ObjectError, is_loadable
+from hotdesk.runtime.code.objects import ObjectCode, ObjectError, is_loadable, linked
 
 MODULE = """
 llvm.mlir.global internal @calls(0 : i64) : i64
@@ -148,7 +149,7 @@ def _refused(*_: object, **__: object) -> None:
     raise PermissionError("not here")
 
 
-@pytest.mark.parametrize(("where", "what"), [(mmap, "mmap"), (ObjectCode, "_protect"), (jit, "object_file")])
+@pytest.mark.parametrize(("where", "what"), [(mmap, "mmap"), (ObjectCode, "protect"), (jit, "object_file")])
 def test_where_the_system_does_not_let_us_load_code_the_engine_stays(
     own_cache: Path, monkeypatch: pytest.MonkeyPatch, where: object, what: str
 ) -> None:
@@ -161,6 +162,77 @@ def test_where_the_system_does_not_let_us_load_code_the_engine_stays(
                 assert _is_expected(_calls(machine))
                 continue
         assert CompiledCode(_module(), ["main"], {"given": GIVEN}).object is not None
+
+
+def _file_with(contents: bytearray, folder: Path) -> tuple[int, int, int]:
+    """An open file that has an image behind a page of something else: its descriptor, where the image begins, and its bytes."""
+    path = folder / "image"
+    path.write_bytes(bytes(mmap.PAGESIZE) + contents)
+    return os.open(path, os.O_RDONLY), mmap.PAGESIZE, len(contents)
+
+
+def _called(code: ObjectCode) -> list[tuple[int, float]]:
+    machine = CompiledCode.__new__(CompiledCode)
+    machine.object = code
+    return _calls(machine)
+
+
+def test_an_image_runs_from_the_pages_of_a_file_wherever_they_are(tmp_path: Path) -> None:
+    contents, links = linked(_object())
+    assert (contents, links) == linked(_object())
+    descriptor, *place = _file_with(contents, tmp_path)
+    codes = [ObjectCode.mapped(descriptor, *place, links, _find) for _ in range(2)]
+    os.close(descriptor)
+    addresses = [code.address("_mlir_main") or 0 for code in codes]
+    assert addresses[0] != addresses[1]
+    for code, address in zip(codes, addresses, strict=True):
+        start = address - links.symbols["_mlir_main"]
+        assert (
+            ctypes.string_at(start, links.writable) == contents[: links.writable]
+        )  # no page of code has an address in it
+        assert _is_expected(_called(code))  # its variables are its own
+
+
+def test_an_image_is_copied_where_the_system_runs_no_code_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contents, links = linked(_object())
+    descriptor, *place = _file_with(contents, tmp_path)
+    protect, asked = ObjectCode.protect, list[None]()
+
+    def refuse_the_first(code: ObjectCode, writable: int) -> None:
+        asked.append(None)
+        if len(asked) == 1:
+            raise PermissionError("a file system without code")
+        protect(code, writable)
+
+    monkeypatch.setattr(ObjectCode, "protect", refuse_the_first)
+    code = ObjectCode.mapped(descriptor, *place, links, _find)
+    os.close(descriptor)
+    assert len(asked) == 2
+    assert _is_expected(_called(code))
+
+
+@pytest.mark.parametrize(
+    ("change", "refusal"),
+    [
+        ({"writable": 1}, "code that ends at"),
+        ({"writable": 1 << 40}, "code that ends at"),
+        ({"relative": [0]}, "where none belongs"),
+        ({"relative": [-8]}, "where none belongs"),
+        ({"named": [(1 << 40, "given")]}, "where none belongs"),
+        ({"named": [(0, "nothing")]}, "nobody defines"),
+        ({"symbols": {"main": -1}}, "outside of the code"),
+    ],
+)
+def test_links_out_of_an_image_are_refused(change: dict[str, Any], refusal: str, tmp_path: Path) -> None:
+    contents, links = linked(_object())
+    descriptor, *place = _file_with(contents, tmp_path)
+    with pytest.raises(ObjectError, match=refusal):
+        ObjectCode.mapped(descriptor, *place, links._replace(**change), {"given": GIVEN, "cosf": GIVEN}.get)
+    with pytest.raises(ObjectError, match="no code"):
+        ObjectCode.mapped(descriptor, place[0], 0, links, _find)
+    os.close(descriptor)
 
 
 def test_a_symbol_that_nobody_defines() -> None:
