@@ -366,6 +366,14 @@ LISTED: Families = {
         },
         (torch.tensor([1.0, float("nan"), -2, float("inf"), torch.finfo(torch.float32).max]),),
     ),
+    "median of nothing": (
+        {
+            "all": lambda x: x.median(),
+            "integers": lambda x: x.long().median(),
+            "rows of no row": lambda x: x.median(1),
+        },
+        (torch.zeros(0, 3),),
+    ),
     "composed": (
         {
             **{f"cdist {p}": lambda x, y, p=p: torch.cdist(x, y, p=p) for p in (0.0, 1.0, 2.0, 3.0, float("inf"))},

@@ -193,13 +193,13 @@ def _bucketize(x: Tensor, boundaries: Tensor, *, out_int32: bool = False, right:
 
 
 def _median(x: Tensor) -> Tensor:
-    return _median_along(x.reshape(-1), 0)[0] if isinstance(x.numel(), int) else NotImplemented
+    return _median_along(x.reshape(-1), 0)[0] if isinstance(x.numel(), int) and x.numel() else NotImplemented
 
 
 def _median_along(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     if x.dim() == 0:
         return x.clone(), torch.zeros([], dtype=torch.int64)
-    if not isinstance(x.size(dim), int):
+    if not isinstance(x.size(dim), int) or not x.size(dim):
         return NotImplemented
     missing = torch.isnan(x) if x.dtype.is_floating_point else None
     values, order = torch.sort(x if missing is None else torch.where(missing, float("inf"), x), dim)
