@@ -139,6 +139,10 @@ class Reason(str, Enum):
     NOT_WRITABLE_INPUT = "not-writable-input", "The operand is an argument of the program, which belongs to the caller."
     NOT_WRITABLE_WEIGHT = "not-writable-weight", "The operand is a weight, and weights are never overwritten."
     NOT_WRITABLE_CONSTANT = "not-writable-constant", "The operand is a constant, and constants are never overwritten."
+    NOT_WRITABLE_MEMORY = (
+        "not-writable-memory",
+        "The operand lies in memory that comes from elsewhere, and nothing says that it may be written.",
+    )
     NO_DEAD_OPERAND_OF_SAME_SIZE = (
         "no-dead-operand-of-same-size",
         "No operand that dies here has as many bytes as the result.",

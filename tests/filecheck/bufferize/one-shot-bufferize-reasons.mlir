@@ -84,6 +84,18 @@ func.func @f() -> i64 {
 
 // -----
 
+// The operand lies in memory that comes from elsewhere, and nothing says that it may be written.
+// CHECK: decision: result of tensor.insert: copied: not-writable-memory, 16 bytes
+// CHECK-LABEL: func.func @shown(
+func.func @shown(%m: memref<4xf32>, %v: f32, %i: index) -> f32 {
+  %t = bufferization.to_tensor %m restrict : memref<4xf32> to tensor<4xf32>
+  %w = tensor.insert %v into %t[%i] : tensor<4xf32>
+  %e = tensor.extract %w[%i] : tensor<4xf32>
+  return %e : f32
+}
+
+// -----
+
 // The operand is a constant, and constants are never overwritten.
 // CHECK: decision: result 0: copied: not-writable-constant
 // CHECK-LABEL: func.func @main(

@@ -26,6 +26,18 @@ func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>, %y: tensor<4x4xf32>) -
 
 // -----
 
+// The operand lies in memory that comes from elsewhere, and nothing says that it may be written.
+// CHECK: decision: result of linalg.map: allocated: not-writable-memory
+// CHECK-LABEL: func.func @shown(
+func.func @shown(%m: memref<4xf32>) -> tensor<4xf32> {
+  %t = bufferization.to_tensor %m restrict : memref<4xf32> to tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.map { math.exp } ins(%t : tensor<4xf32>) outs(%e : tensor<4xf32>)
+  return %r : tensor<4xf32>
+}
+
+// -----
+
 // The operand is a constant, and constants are never overwritten.
 // CHECK: decision: result of linalg.map: allocated: not-writable-constant
 // CHECK-LABEL: func.func @main(

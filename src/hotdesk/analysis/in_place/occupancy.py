@@ -78,8 +78,10 @@ class Occupancy:
             if number != NOT_A_TENSOR and number not in function.writable_arguments:
                 self.read_only[number] = kinds.get(kind, Reason.NOT_WRITABLE_INPUT)
         for op in function.ops:
+            # Constants are made of nothing; other ops show memory that is there already.
+            reason = Reason.NOT_WRITABLE_MEMORY if op.operands else Reason.NOT_WRITABLE_CONSTANT
             for result in op.facts.constants:
-                self.read_only[op.results[result]] = Reason.NOT_WRITABLE_CONSTANT
+                self.read_only[op.results[result]] = reason
 
     def _take_as(self, op: OpRecord, group: int, *, in_place: bool) -> None:
         """Says of the occupants that a result is whether its op writes in place: then an insertion writes its part alone."""

@@ -14,9 +14,15 @@ from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgr
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import same_space
+from hotdesk.ir.walking import made_by
 from hotdesk.passes.bufferize.hints import Situation, hint
 
-_READ_ONLY = (Reason.NOT_WRITABLE_INPUT, Reason.NOT_WRITABLE_WEIGHT, Reason.NOT_WRITABLE_CONSTANT)
+_READ_ONLY = (
+    Reason.NOT_WRITABLE_INPUT,
+    Reason.NOT_WRITABLE_WEIGHT,
+    Reason.NOT_WRITABLE_CONSTANT,
+    Reason.NOT_WRITABLE_MEMORY,
+)
 _CHEAP = ("linalg.fill", "tensor.splat")
 
 
@@ -197,10 +203,20 @@ class Deciding:
             moves=tuple(each.source for each in moves),
             cheap=self._is_cheap(origin),
             reads_on=read is not None,
+            shown=self._is_shown(origin),
             returned=self._is_returned(target),
             fresh=fresh,
         )
         return replace(told, hint=hint(told, situation))
+
+    def _is_shown(self, value: int) -> bool:
+        """Whether a value is a memref of the program's, and not one that was seen without a rank."""
+        producer = self._record.values[value].producer
+        if producer < 0 or self._record.ops[producer].name != "bufferization.to_tensor":
+            return False
+        memref = self._record.ops[producer].operation.operands[0]
+        seen = made_by(memref, "memref.cast")
+        return seen is None or not isinstance(seen.operands[0].type, ir.UnrankedMemRefType)
 
     def _is_carried(self, value: int) -> bool:
         """Whether a value is an argument of a block inside an op."""

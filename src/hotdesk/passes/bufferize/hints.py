@@ -29,6 +29,7 @@ class Situation:
         moves: the ops that read too late and could run before the write.
         cheap: the definition costs less to compute again than to copy.
         reads_on: something reads the argument later, whoever owns it.
+        shown: the memory that would be written is shown by a `to_tensor` of the program, which may say that it is writable.
         returned: what is written there is a result of the function, which has memory of its own unless told otherwise.
         dying: what made an operand that dies at the op.
         fresh: the op has an undefined destination, so that another pass has to choose the operand to overwrite.
@@ -38,6 +39,7 @@ class Situation:
     moves: tuple[Source, ...] = ()
     cheap: bool = False
     reads_on: bool = False
+    shown: bool = False
     returned: bool = False
     fresh: bool = False
     dying: Source | None = None
@@ -65,6 +67,8 @@ def _hint(decision: Decision, situation: Situation) -> str:
             return ""  # what holds the constant's elements instead takes as much memory as is saved
         case Reason.NOT_WRITABLE_CONSTANT if situation.cheap:
             return "Start from `linalg.fill` instead of a constant."
+        case Reason.NOT_WRITABLE_MEMORY if situation.shown and not (situation.reads_on or situation.returned):
+            return f"Say at {_named(decision.definition)} that the memory is `writable`."
         case Reason.READ_LATER | Reason.ALREADY_OVERWRITTEN | Reason.SLICE_INSTEAD:
             return _order(decision, situation)
         case Reason.DIFFERENT_LAYOUT if decision.because and decision.because[0].op == "tensor.collapse_shape":

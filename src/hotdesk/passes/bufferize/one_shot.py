@@ -122,6 +122,7 @@ class OneShotBufferize(Pass):
         Reason.NO_DEAD_OPERAND_OF_SAME_SIZE,
         Reason.NOT_ANALYSED,
         Reason.NOT_WRITABLE_CONSTANT,
+        Reason.NOT_WRITABLE_MEMORY,
         Reason.NOT_WRITABLE_INPUT,
         Reason.NOT_WRITABLE_WEIGHT,
         Reason.OTHER_MEMORY_SPACE,

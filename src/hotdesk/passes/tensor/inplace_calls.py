@@ -65,6 +65,7 @@ class UseInPlaceCalls(Pass):
         Reason.DIFFERENT_LAYOUT,
         Reason.NO_DEAD_OPERAND_OF_SAME_SIZE,
         Reason.NOT_WRITABLE_CONSTANT,
+        Reason.NOT_WRITABLE_MEMORY,
         Reason.NOT_WRITABLE_INPUT,
         Reason.NOT_WRITABLE_WEIGHT,
         Reason.OTHER_MEMORY_SPACE,

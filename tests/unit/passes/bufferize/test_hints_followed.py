@@ -27,6 +27,7 @@ MISSED = (Outcome.COPIED, Outcome.ALLOCATED)
 _DONATE = re.compile(r"Donate argument (\d+) with `hotdesk.donated`")
 _MOVE = re.compile(r"[Mm]ove (.*) before `[\w.]+` \((\S+)\)\.")
 _PLACE = re.compile(r"`[\w.]+` \((\S+?)\)")
+_SAY = re.compile(r"Say at `bufferization.to_tensor` \((\S+)\) that the memory is `writable`")
 _RUN = re.compile(
     r"Run `([\w-]+)` before|`(hotdesk-choose-destinations)` lets|as `(hotdesk-rematerialize-cheap-ops)` does"
 )
@@ -81,20 +82,27 @@ def _move(module: ir.Module, moved: list[str], before: str) -> None:
         move(ops[place])
 
 
+def _say_writable(module: ir.Module, where: str) -> None:
+    (op,) = [op for function in all_functions(module) for op in nested_ops(function) if _place(op) == where]
+    op.attributes["writable"] = ir.UnitAttr.get()
+
+
 def _followed(text: str, decision: Decision) -> list[Decision] | None:
     """What is decided once a hint is followed; None for one that leaves it to its reader how."""
     hint = decision.hint
     module = parsed(text)
     before = [name for found in _RUN.findall(hint) for name in found if name]
-    donated, moved = _DONATE.search(hint), _MOVE.search(hint)
+    donated, moved, said = _DONATE.search(hint), _MOVE.search(hint), _SAY.search(hint)
     with module.context, ir.Location.unknown():
         if donated is not None:
             _donate(module, decision.because[0].location, int(donated[1]))
         if moved is not None:
             _move(module, _PLACE.findall(moved[1]), moved[2])
+        if said is not None:
+            _say_writable(module, said[1])
     if "linalg.fill" in hint and "instead of a constant" in hint:
         before.append("hotdesk-rematerialize-cheap-ops")
-    if not before and donated is None and moved is None:
+    if not before and donated is None and moved is None and said is None:
         return None
     return _decided(module, *before, options="{results-in-donated}" if "results-in-donated" in hint else "")
 
@@ -136,4 +144,4 @@ def test_hints_are_followed_at_all() -> None:
             except HotdeskError:
                 continue
             kinds.update(found[0] for hint in hints for found in [re.match(r"\w+", hint)] if found)
-    assert {"Donate", "Move"} <= set(kinds)
+    assert {"Donate", "Move", "Say"} <= set(kinds)
