@@ -139,3 +139,60 @@ func.func @below2(%x: f32, %out: memref<?xf32>) {
   memref.copy %v, %out : memref<?xf32> to memref<?xf32>
   return
 }
+
+// -----
+
+// The function reads elements elsewhere than it writes: behind the first, by columns, or of fewer bytes; or where a payload reads.
+// CHECK-COUNT-4: decision: result of func.call: allocated: callee-keeps-argument
+// CHECK-LABEL: func.func @read_elsewhere(
+#id = affine_map<(d0) -> (d0)>
+func.func private @behind(%a: memref<16xf32>, %r: memref<8xf32>) {
+  %v = memref.subview %a[4][8][1] : memref<16xf32> to memref<8xf32, strided<[1], offset: 4>>
+  linalg.exp ins(%v : memref<8xf32, strided<[1], offset: 4>>) outs(%r : memref<8xf32>)
+  return
+}
+func.func private @by_columns(%a: memref<4x4xf32>, %r: memref<4x4xf32>) {
+  linalg.transpose ins(%a : memref<4x4xf32>) outs(%r : memref<4x4xf32>) permutation = [1, 0]
+  return
+}
+func.func private @narrower(%a: memref<16xf32>, %r: memref<16xf16>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : memref<16xf32>) outs(%r : memref<16xf16>) {
+  ^bb0(%i: f32, %o: f16):
+    %c = arith.truncf %i : f32 to f16
+    linalg.yield %c : f16
+  }
+  return
+}
+func.func private @inside(%a: memref<16xf32>, %r: memref<16xf32>) {
+  %c = arith.constant 3 : index
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : memref<16xf32>) outs(%r : memref<16xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %k = memref.load %a[%c] : memref<16xf32>
+    %s = arith.addf %i, %k : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+func.func @read_elsewhere(%x: memref<16xf32>, %y: memref<4x4xf32>, %o1: memref<8xf32>, %o2: memref<4x4xf32>, %o3: memref<16xf16>, %o4: memref<16xf32>) {
+  %a = memref.alloc() : memref<16xf32>
+  linalg.exp ins(%x : memref<16xf32>) outs(%a : memref<16xf32>)
+  %r = memref.alloc() : memref<8xf32>
+  call @behind(%a, %r) : (memref<16xf32>, memref<8xf32>) -> ()
+  memref.copy %r, %o1 : memref<8xf32> to memref<8xf32>
+  %b = memref.alloc() : memref<4x4xf32>
+  linalg.exp ins(%y : memref<4x4xf32>) outs(%b : memref<4x4xf32>)
+  %s = memref.alloc() : memref<4x4xf32>
+  call @by_columns(%b, %s) : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+  memref.copy %s, %o2 : memref<4x4xf32> to memref<4x4xf32>
+  %c = memref.alloc() : memref<16xf32>
+  linalg.exp ins(%x : memref<16xf32>) outs(%c : memref<16xf32>)
+  %t = memref.alloc() : memref<16xf16>
+  call @narrower(%c, %t) : (memref<16xf32>, memref<16xf16>) -> ()
+  memref.copy %t, %o3 : memref<16xf16> to memref<16xf16>
+  %d = memref.alloc() : memref<16xf32>
+  linalg.exp ins(%x : memref<16xf32>) outs(%d : memref<16xf32>)
+  %u = memref.alloc() : memref<16xf32>
+  call @inside(%d, %u) : (memref<16xf32>, memref<16xf32>) -> ()
+  memref.copy %u, %o4 : memref<16xf32> to memref<16xf32>
+  return
+}

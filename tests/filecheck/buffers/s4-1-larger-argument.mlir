@@ -556,3 +556,61 @@ func.func @two(%x: memref<16xf32>, %out: memref<8xf32>) -> i32 {
 func.func private @f_over_0() {
   return
 }
+
+// -----
+
+// The function reads each element of the argument where it writes the result: of other elements of as many bytes, a part of a
+// larger argument, and one of two arguments.
+// CHECK:       decision: result of func.call: in place: dies-here, 64 bytes
+// CHECK:       decision: result of func.call: in place: dies-here, 64 bytes
+// CHECK-LABEL: func.func private @round_over_0(%arg0: memref<256xi8>) {
+// CHECK:         [[A:%.*]] = memref.view %arg0[{{.*}}][] : memref<256xi8> to memref<64xf32>
+// CHECK:         [[R:%.*]] = memref.view %arg0[{{.*}}][] : memref<256xi8> to memref<16xi32>
+// CHECK:         [[V:%.*]] = memref.subview [[A]][0] [16] [1]
+// CHECK:         linalg.generic {{.*}} ins([[V]] : {{.*}}) outs([[R]] :
+// CHECK-LABEL: func.func private @add_over_1(%arg0: memref<16xi32>, %arg1: memref<16xi32>) {
+// CHECK:         linalg.add ins(%arg0, %arg1 : {{.*}}) outs(%arg1 :
+// CHECK-LABEL: func.func @rounded(
+// CHECK:         [[M:%.*]] = memref.alloc() {alignment = 4 : i64} : memref<256xi8>
+// CHECK-NOT:     memref.alloc
+// CHECK:         call @round_over_0([[M]]) : (memref<256xi8>) -> ()
+// CHECK:         memref.dealloc [[M]] : memref<256xi8>
+// CHECK-NOT:     memref.dealloc
+// CHECK-LABEL: func.func @added(
+// CHECK:         [[M:%.*]] = memref.alloc()
+// CHECK-NOT:     memref.alloc
+// CHECK:         call @add_over_1({{%.*}}, [[M]]) : (memref<16xi32>, memref<16xi32>) -> ()
+#id = affine_map<(d0) -> (d0)>
+func.func private @round(%a: memref<64xf32>, %r: memref<16xi32>) {
+  %v = memref.subview %a[0][16][1] : memref<64xf32> to memref<16xf32, strided<[1]>>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%v : memref<16xf32, strided<[1]>>) outs(%r : memref<16xi32>) {
+  ^bb0(%i: f32, %o: i32):
+    %c = arith.fptosi %i : f32 to i32
+    linalg.yield %c : i32
+  }
+  return
+}
+func.func private @add(%y: memref<16xi32>, %a: memref<16xi32>, %r: memref<16xi32>) {
+  linalg.add ins(%y, %a : memref<16xi32>, memref<16xi32>) outs(%r : memref<16xi32>)
+  return
+}
+func.func @rounded(%x: memref<64xf32>, %out: memref<16xi32>) {
+  %a = memref.alloc() : memref<64xf32>
+  linalg.negf ins(%x : memref<64xf32>) outs(%a : memref<64xf32>)
+  %r = memref.alloc() : memref<16xi32>
+  call @round(%a, %r) : (memref<64xf32>, memref<16xi32>) -> ()
+  memref.dealloc %a : memref<64xf32>
+  linalg.add ins(%r, %r : memref<16xi32>, memref<16xi32>) outs(%out : memref<16xi32>)
+  memref.dealloc %r : memref<16xi32>
+  return
+}
+func.func @added(%y: memref<16xi32>, %out: memref<16xi32>) {
+  %a = memref.alloc() : memref<16xi32>
+  linalg.mul ins(%y, %y : memref<16xi32>, memref<16xi32>) outs(%a : memref<16xi32>)
+  %s = memref.alloc() : memref<16xi32>
+  call @add(%y, %a, %s) : (memref<16xi32>, memref<16xi32>, memref<16xi32>) -> ()
+  memref.dealloc %a : memref<16xi32>
+  linalg.sub ins(%s, %y : memref<16xi32>, memref<16xi32>) outs(%out : memref<16xi32>)
+  memref.dealloc %s : memref<16xi32>
+  return
+}

@@ -3,7 +3,9 @@
 An argument may have the memory of another one, the *result*, whose contents on entry are not wanted, iff
 
 1. the function has a body of one block, in which all that touches the argument comes before all that touches the result: both are
-   counted in that block, so that a loop that touches both inside touches both at once;
+   counted in that block, so that a loop that touches both inside touches both at once. The last op that touches the argument may
+   write the result all the same if it reads each element where it writes it: of a `linalg` op, by the rule on tensors
+   (`Facts.elementwise`), from memrefs that begin where the two begin, in row-major order, with as many bytes in an element;
 2. the function neither keeps, returns nor frees either of them, and no memref of it may be the one or the other;
 3. no op in it counts on the alignment of either.
 """
@@ -16,10 +18,13 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.ranges import is_touching
 from hotdesk.analysis.allocations.types import counts_on_alignment
-from hotdesk.analysis.allocations.uses import Allocations
+from hotdesk.analysis.allocations.uses import Allocations, bytes_of_element
 from hotdesk.explain import Reason
+from hotdesk.ir.types import is_row_major, is_strided
 from hotdesk.ir.walking import entry_block
 from hotdesk.models.func import RETURN
+from hotdesk.models.generics import is_linalg
+from hotdesk.models.memory_effects import Effects, overwritten, payload_effects, read_as_written
 from hotdesk.models.new_memory import freed
 
 
@@ -53,9 +58,26 @@ class ArgumentOrder:
             return refusal
         if one.aliases & other.aliases:
             return Reason.CALLEE_KEEPS_ARGUMENT, self._function
-        if one.last >= 0 and 0 <= other.first <= one.last:
+        read_over = one.last == other.first >= 0 and self._is_read_as_written(one, other)
+        if not read_over and one.last >= 0 and 0 <= other.first <= one.last:
             return Reason.CALLEE_KEEPS_ARGUMENT, self._read().program.ops[one.last].operation
         return None
+
+    def _is_read_as_written(self, argument: _Touched, result: _Touched) -> bool:
+        """Whether the op that touches both reads the argument element by element where it writes the result, and that never."""
+        op = self._read().program.ops[argument.last]
+        if not is_linalg(op.operation) or payload_effects(op.operation) != Effects():
+            return False
+        read, written = read_as_written(op.operation), overwritten(op.operation)
+        sizes: set[int] = set()
+        for number, buffer in enumerate(op.operands):
+            if buffer not in argument.aliases | result.aliases:
+                continue
+            kind = op.operation.operands[number].type
+            if number not in (read if buffer in argument.aliases else written) or not _lies_in_order(kind):
+                return False
+            sizes.add(bytes_of_element(kind))
+        return len(sizes) == 1 and 0 not in sizes
 
     def _read(self) -> Allocations:
         if self._allocations is None:
@@ -87,3 +109,7 @@ class ArgumentOrder:
         tops = [allocations.program.within(user, program.blocks[0].number) for user in touching]
         known = [top for top in tops if top is not None]
         return _Touched(aliases, min(known, default=-1), max(known, default=-1))
+
+
+def _lies_in_order(memref: ir.Type) -> bool:
+    return is_strided(memref) and is_row_major(memref)

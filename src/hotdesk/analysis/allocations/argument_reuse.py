@@ -12,9 +12,9 @@ the call iff
    `size-not-proven`);
 4. both are what rules 3 to 5 of `analysis.allocations.sharing` ask for: contiguous, ordinary memory in one space, freed as a
    whole or not at all. The memory gets the stricter alignment of the two;
-5. the function that is called touches the argument before it touches the result, keeps neither of them, and does not count on
-   their alignment (rules 1 to 3 of `analysis.allocations.argument_order`) (`callee-keeps-argument`, `no-body`,
-   `alignment-assumed`);
+5. the function that is called touches the argument before it touches the result, or reads it element by element where it writes
+   that, keeps neither of them, and does not count on their alignment (rules 1 to 3 of `analysis.allocations.argument_order`)
+   (`callee-keeps-argument`, `no-body`, `alignment-assumed`);
 6. the peak does not rise, though the argument's memory is held as long as the result's (rule 6 of `sharing`) (`raises-peak`).
 
 One result of each call does; the first argument that qualifies by rules 1, 2 and 5 is tried. Results that take over one another's
