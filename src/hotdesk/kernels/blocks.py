@@ -39,7 +39,8 @@ _COLUMNS_AHEAD = 2  # groups of columns
 _STREAMED_ROWS = 64  # of a, done before more of b has come from memory
 _STREAMED_PANELS = 2  # of a block then
 _ROW_BYTES = 128  # of a panel: blocks of panels with longer rows are as deep as with these
-_WHOLE = 1.4  # of the room of a block: all columns of b together may have so much
+_ROOM, _WHOLE = 4, 2  # into which a block divides the second cache, and all of b where that is one block
+_PANELS = 2  # of a block at least: tiles of all but the first ask for what is packed next
 _SHORT = 64  # steps of k at a time where there is no scratch memory
 
 
@@ -108,7 +109,12 @@ def deepest(machine: Machine) -> int:
 def block_elements(machine: Machine, element: str) -> int:
     """Elements of a block of b, with which rows of a, and what will be packed next, fit the second cache."""
     panel = deepest(machine) * Tile.of(machine).columns(machine, element)
-    return max(machine.l2_bytes // 4 // machine.bytes_of(element), panel)
+    return max(machine.l2_bytes // _ROOM // machine.bytes_of(element), _PANELS * panel)
+
+
+def whole_elements(machine: Machine, element: str) -> int:
+    """Elements of all of b that are one block, as nothing is packed meanwhile."""
+    return max(machine.l2_bytes // _WHOLE // machine.bytes_of(element), block_elements(machine, element))
 
 
 def call(f: VectorBuilder, symbol: str, names: Sequence[str], values: Sequence[Index]) -> None:
@@ -242,15 +248,14 @@ class _Blocking:
 
     @classmethod
     def of(cls, f: VectorBuilder, n: Index, k: Index, streamed: Condition) -> _Blocking:
-        """How to cut k and n: n not at all where all of it fits little more than the room, as nothing is packed meanwhile; k into
-        shorter parts where n is whole then.
+        """How to cut k and n: n not at all where all of it fits `whole_elements`; k into shorter parts where n is whole then.
 
         Where b is `streamed`, as a weight is for few rows of a, blocks are small: its elements may come from memory, those of the
         first block are waited for, and those of each other are asked for during the one before.
         """
         width, size = Tile.of(f.machine).columns(f.machine, f.element), f.machine.bytes_of(f.element)
         most_deep, room = deepest(f.machine), block_elements(f.machine, f.element)
-        whole = int(_WHOLE * room)
+        whole = whole_elements(f.machine, f.element)
         fits_shorter = f.at_least(whole, f.mul(n, most_deep * 2 // 3))
         most_deep = f.select(fits_shorter, f.minimum(most_deep, f.floordiv(whole, f.maximum(n, 1))), most_deep)
         deep = even(f, k, most_deep, group_length(f.machine, f.element))
@@ -275,15 +280,16 @@ def _slabs(f: VectorBuilder, m: Index, a: Matrix, block: _Packed, c: Matrix, add
     width, size = tile.columns(f.machine, f.element), f.machine.bytes_of(f.element)
     collide = f.equal(f.mod(f.mul(a.row, size), _WAY_BYTES), 0)
     few = min(f.machine.l1_bytes // _WAY_BYTES - _PASSING, tile.rows)
+    later_panels = f.sub(f.ceildiv(block.wide, width), 1)
+    single = f.equal(later_panels, 0)
     with _slabs_of(f, m, f.select(collide, few, tile.height(f, block.wide))) as (slab, i, height):
         here = a.moved(f, i, 0)
         with f.loop(0, block.wide, width) as q:
             columns = f.minimum(width, f.sub(block.wide, q))
-            panels = f.sub(f.ceildiv(block.wide, width), 1)  # that are left when the slab below has been asked for
-            number = f.add(f.mul(slab, panels), f.floordiv(q, width), -1)
+            number = f.select(single, slab, f.add(f.mul(slab, later_panels), f.floordiv(q, width), -1))
             values = [block.deep, *here.arguments, block.memory.pointer, f.mul(q, block.deep), width]
             values += [*c.moved(f, i, q).arguments, columns, str(adds)]
-            values += _ahead(f, here, height, block, f.at_least(q, 1), number)
+            values += _ahead(f, here, height, block, f.either(single, f.at_least(q, 1)), number)
             _tile(f, height, columns, values)
         _over(f, height, here, block, c.moved(f, i, block.wide), adds)
 
@@ -303,19 +309,20 @@ def _over(f: VectorBuilder, height: Index, a: Matrix, block: _Packed, c: Matrix,
 def _ahead(
     f: VectorBuilder, a: Matrix, height: Index, block: _Packed, later: Condition, number: Index
 ) -> tuple[Index, Index, Index]:
-    """What a tile asks for, as its function takes it: the rows of a below; what is packed next where it is a later panel.
+    """What a tile asks for, as its function takes it: the rows of a below; some of what is packed next where it is `later`.
 
     Where elements of a lie together by columns, it asks on the first panel for columns of its own rows, which come too late else.
     """
     size, group = f.machine.bytes_of(f.element), group_length(f.machine, f.element)
-    b, last = block.following, f.sub(f.ceildiv(block.wide, group), 1)
+    b, by_rows = block.following, f.equal(block.following.column, 1)
     in_columns = f.both(f.equal(a.row, 1), f.negation(f.equal(a.column, 1)))
-    packing = f.both(later, f.equal(b.row, 1))
+    lines = f.either(f.equal(b.row, 1), by_rows)
+    packing = f.both(f.both(later, lines), f.more(f.ceildiv(block.wide, group), number))
     below, right = f.mul(height, a.row), f.add(f.mul(_COLUMNS_AHEAD * group, a.column), f.sub(height, 1))
     own = f.place(a.memory, f.add(a.at, f.select(in_columns, right, below)), size)
-    then = f.place(b.memory, f.add(b.at, f.mul(f.mul(f.minimum(number, last), group), b.column)), size)
-    step = f.select(packing, 1, f.select(in_columns, a.column, 1))
-    row = f.select(packing, b.column, f.select(in_columns, a.column, a.row))
+    then = f.place(b.memory, f.add(b.at, f.mul(f.mul(number, group), b.column)), size)
+    step = f.select(packing, b.row, f.select(in_columns, a.column, 1))
+    row = f.select(packing, f.select(by_rows, b.row, b.column), f.select(in_columns, a.column, a.row))
     return f.select(packing, then, own), f.mul(step, group * size), f.mul(row, size)
 
 

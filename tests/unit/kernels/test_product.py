@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotdesk.kernels.blocks import block_elements, deepest
+from hotdesk.kernels.blocks import block_elements, deepest, whole_elements
 from hotdesk.kernels.jobs import MOST_THREADS
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host, of_features
+from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.shared import shared_name
 from hotdesk.runtime.code.products import CommonCode, common_code
 from hotdesk.runtime.code.threads import ThreadPool
@@ -161,6 +162,20 @@ def test_blocks_are_several() -> None:
     for layouts, add in product(product(LAYOUTS[:3], repeat=3), (False, True)):
         check(products, (311, 50, 257), layouts, np.float32, add=add)
         check(products, (17, 200, 257), layouts, np.float32, add=add)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("element", TYPES)
+def test_a_block_has_room_for_two_panels(machine: str, element: str) -> None:
+    """Tiles of the second ask for what is packed next; without one, weights would be waited for."""
+    kind = MACHINES[machine]
+    assert block_elements(kind, element) >= 2 * deepest(kind) * Tile.of(kind).columns(kind, element)
+    assert whole_elements(kind, element) >= block_elements(kind, element)
+
+
+def test_few_rows_of_activations_are_one_block() -> None:
+    """128 rows of 768 elements are packed once, and weights that come from memory are read once, with 1 MiB of second cache."""
+    assert whole_elements(AVX512, "f32") >= 128 * 768
 
 
 def test_rows_that_share_a_set_of_the_cache() -> None:
