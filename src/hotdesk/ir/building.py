@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.types import is_any_tensor, shape_of, static_entries, tensor_with
+from hotdesk.ir.types import DYNAMIC, SLICE, is_any_tensor, row_major, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import attributes_of, captured_operands
 
 _HOW = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -204,40 +204,85 @@ def integers(values: Sequence[int]) -> ir.Attribute:
     return ir.DenseI64ArrayAttr.get(list(values))
 
 
+def with_values(entries: Iterable[int | None], values: Iterable[ir.Value]) -> list[int | ir.Value]:
+    """Numbers, with the next of the values wherever there is none."""
+    rest = iter(values)
+    return [next(rest) if entry is None else entry for entry in entries]
+
+
+def mixed_sizes(value: ir.Value, before: ir.Operation) -> list[int | ir.Value]:
+    """The sizes of a tensor or memref: numbers, and index values where its type leaves them open."""
+    return with_values(shape_of(value.type), dynamic_dims(value, before))
+
+
+def slice_parts(
+    given: Sequence[ir.Value],
+    offsets: Sequence[int | ir.Value],
+    sizes: Sequence[int | ir.Value],
+    strides: Sequence[int | ir.Value] | None = None,
+) -> tuple[list[ir.Value], dict[str, ir.Attribute]]:
+    """The operands and attributes of an op on a slice, or on memory that is seen otherwise, behind the operands `given`.
+
+    Strides are 1 by default.
+    """
+    groups = offsets, sizes, [1] * len(sizes) if strides is None else strides
+    dynamic = [[each for each in group if isinstance(each, ir.Value)] for group in groups]
+    attributes = {
+        name: integers([DYNAMIC if isinstance(each, ir.Value) else each for each in group])
+        for name, group in zip(SLICE, groups, strict=True)
+    }
+    attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([*[1] * len(given), *map(len, dynamic)])
+    return [*given, *(each for group in dynamic for each in group)], attributes
+
+
+def sliced(
+    name: str,
+    given: Sequence[ir.Value],
+    kind: ir.Type,
+    offsets: Sequence[int | ir.Value],
+    sizes: Sequence[int | ir.Value],
+    before: ir.Operation,
+    *,
+    strides: Sequence[int | ir.Value] | None = None,
+) -> ir.Value:
+    """The result of such an op (`slice_parts`), in front of another one."""
+    operands, attributes = slice_parts(given, offsets, sizes, strides)
+    return create(name, operands, [kind], attributes, before=before).results[0]
+
+
+def reshaped(memref: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
+    """The first elements of a contiguous memref as one of another static shape."""
+    sizes, strides = (cast("tuple[int, ...]", each) for each in (shape_of(kind), row_major(shape_of(kind))))
+    return sliced("memref.reinterpret_cast", [memref], kind, [0], sizes, before, strides=strides)
+
+
 def extract_along(
     value: ir.Value,
-    kind: ir.RankedTensorType,
+    kind: ir.Type,
     position: int,
     first: int | ir.Value,
     before: ir.Operation,
     length: ir.Value | None = None,
 ) -> ir.Value:
     """The part of a tensor that begins at `first` in a dim, of a type; of a `length` there, where the type leaves it open."""
-    offsets, shape = [] if isinstance(first, int) else [first], shape_of(kind)
-    dynamic = [
-        length if at == position and length is not None else dim(value, at, before)
-        for at, size in enumerate(shape)
-        if size is None
+    sizes = [
+        size if size is not None else length if at == position and length is not None else dim(value, at, before)
+        for at, size in enumerate(shape_of(kind))
     ]
-    attributes = window(shape, position, first, [1, len(offsets), len(dynamic), 0])
-    return create("tensor.extract_slice", [value, *offsets, *dynamic], [kind], attributes, before=before).results[0]
+    return sliced("tensor.extract_slice", [value], kind, begins(len(sizes), position, first), sizes, before)
 
 
-def window(
-    sizes: Sequence[int | None], dim: int, first: int | ir.Value, segments: Sequence[int]
-) -> dict[str, ir.Attribute]:
-    """The attributes of a slice of some sizes that begins at `first` in one dim and at 0 in the others.
+def insert_along(
+    part: ir.Value, whole: ir.Value, position: int, first: int | ir.Value, before: ir.Operation
+) -> ir.Value:
+    """A tensor with a part that begins at `first` in a dim."""
+    sizes = mixed_sizes(part, before)
+    return sliced("tensor.insert_slice", [part, whole], whole.type, begins(len(sizes), position, first), sizes, before)
 
-    `segments` are the numbers of operands of each kind.
-    """
-    offsets: list[int | None] = [0] * len(sizes)
-    offsets[dim] = first if isinstance(first, int) else None
-    return {
-        "static_offsets": integers(static_entries(offsets)),
-        "static_sizes": integers(static_entries(sizes)),
-        "static_strides": integers([1] * len(sizes)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get(list(segments)),
-    }
+
+def begins(rank: int, position: int, first: int | ir.Value) -> list[int | ir.Value]:
+    """The offsets of a part that begins at `first` in a dim, and at 0 in the others."""
+    return [first if at == position else 0 for at in range(rank)]
 
 
 def expand_dim(value: ir.Value, position: int, sizes: Sequence[int | ir.Value], before: ir.Operation) -> ir.Value:

@@ -9,8 +9,8 @@ What a type leaves open lies as it does in a row-major array without gaps, and b
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import alloc, create, dim, index_constant, integers
-from hotdesk.ir.types import layout_of, memref_with, shape_of, static_entries
+from hotdesk.ir.building import alloc, create, dim, index_constant, sliced
+from hotdesk.ir.types import layout_of, memref_with, shape_of
 
 _Index = int | ir.Value
 
@@ -38,25 +38,12 @@ def alloc_laid_out(kind: ir.Type, like: ir.Value, op: ir.Operation) -> ir.Value:
         end = _combined("arith.addi", end, _combined("arith.muli", size, step, op), op)
     whole = memref_with([end if isinstance(end, int) else None], kind)
     memory = alloc(whole, [] if isinstance(end, int) else [end], op)
-    given = (
-        [] if offset is not None else [index_constant(0, op)],
-        _values(sizes, shape, op),
-        _values(steps, strides, op),
-    )
-    attributes: dict[str, ir.Attribute] = {
-        "static_offsets": integers(static_entries([offset])),
-        "static_sizes": integers(static_entries(shape)),
-        "static_strides": integers(static_entries(strides)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, *(len(each) for each in given)]),
-    }
-    operands = [memory, *(value for each in given for value in each)]
-    return create("memref.reinterpret_cast", operands, [kind], attributes, before=op).results[0]
-
-
-def _values(entries: list[_Index], static: tuple[int | None, ...], op: ir.Operation) -> list[ir.Value]:
-    """Those entries that a type leaves open, as values."""
-    found = [entry for entry, known in zip(entries, static, strict=True) if known is None]
-    return [index_constant(each, op) if isinstance(each, int) else each for each in found]
+    begin: _Index = index_constant(0, op) if offset is None else offset
+    apart = [
+        stride if stride is not None else index_constant(step, op) if isinstance(step, int) else step
+        for step, stride in zip(steps, strides, strict=True)
+    ]
+    return sliced("memref.reinterpret_cast", [memory], kind, [begin], sizes, op, strides=apart)
 
 
 def _combined(name: str, a: _Index, b: _Index, op: ir.Operation) -> _Index:

@@ -12,6 +12,8 @@ from hotdesk.errors import BufferizationError
 
 DYNAMIC = -(2**63)
 """How attributes such as `static_sizes` write a number that an operand has."""
+SLICE = ("static_offsets", "static_sizes", "static_strides")
+"""The attributes of an op on a slice that state numbers."""
 _BITS = {"index": 64, "tf32": 32}
 _NUMBER = re.compile(r"(?:i|si|ui|f|bf)(\d+)")
 _VECTOR = re.compile(r"vector<((?:\d+x)*)(\w+)>")

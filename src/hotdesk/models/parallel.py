@@ -140,7 +140,7 @@ def _bufferize_insert(op: ir.Operation, buffers: Buffers) -> None:
     buffers.buffer(op.operands[0])
     if not buffers.lies_there(op):
         end = cast(Any, op.parent).operation
-        part = subview(buffers.inserted_into(op), op, 2, shape_of(op.operands[0].type), before=end)
+        part = subview(buffers.inserted_into(op), op, shape_of(op.operands[0].type), before=end)
         buffers.copy_into(part, op, 0, before=end)
 
 

@@ -14,19 +14,17 @@ from hotdesk.ir.building import (
     fill,
     index_cast,
     index_constant,
-    integers,
     remade,
+    sliced,
     structured,
 )
 from hotdesk.ir.types import (
-    DYNAMIC,
     is_tensor,
     layout_of,
     memref_of,
     memref_with,
     row_major,
     shape_of,
-    static_entries,
     tensor_with,
 )
 from hotdesk.ir.walking import defining_op, groups_of, int_array
@@ -208,38 +206,19 @@ def _expand_scatter(op: ir.Operation) -> list[ir.Value]:
 
     def insert(positions: list[ir.Value], current: ir.Value, end: ir.Operation) -> ir.Value:
         found = _coordinates(indices, positions, dims, end)
-        inner = [dim(source, batch + i, end) for i, size in enumerate(window) if size is None]
         part = source
         if batch:
-            attributes = _slice(
-                [DYNAMIC] * batch + [0] * len(window),
-                [1] * batch + static_entries(window),
-                [1, batch, len(inner), 0],
-            )
-            part = create("tensor.extract_slice", [source, *positions, *inner], [kind], attributes, before=end).results[
-                0
-            ]
-        sizes = [1 if i in found else size for i, size in enumerate(shape_of(into.type))]
-        attributes = _slice(
-            [DYNAMIC if i in found else 0 for i in range(rank)],
-            static_entries(sizes),
-            [1, 1, len(dims), sum(size is None for size in sizes), 0],
-        )
-        offsets = [found[i] for i in sorted(found)]
-        extents = [dim(into, i, end) for i, size in enumerate(sizes) if size is None]
-        operands = [part, current, *offsets, *extents]
-        return create("tensor.insert_slice", operands, [into.type], attributes, before=end).results[0]
+            inner = [dim(source, batch + i, end) if size is None else size for i, size in enumerate(window)]
+            offsets, sizes = [*positions, *[0] * len(window)], [*[1] * batch, *inner]
+            part = sliced("tensor.extract_slice", [source], kind, offsets, sizes, end)
+        offsets = [found.get(i, 0) for i in range(rank)]
+        sizes = [
+            1 if i in found else dim(into, i, end) if size is None else size
+            for i, size in enumerate(shape_of(into.type))
+        ]
+        return sliced("tensor.insert_slice", [part, current], into.type, offsets, sizes, end)
 
     return [loops([dim(indices, i, op) for i in range(batch)], into, insert, op)]
-
-
-def _slice(offsets: list[int], sizes: list[int], segments: list[int]) -> dict[str, ir.Attribute]:
-    return {
-        "static_offsets": integers(offsets),
-        "static_sizes": integers(sizes),
-        "static_strides": integers([1] * len(sizes)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get(segments),
-    }
 
 
 # Reshapes and casts: the same memory with other dims

@@ -19,12 +19,12 @@ from hotdesk.ir.building import (
     constant,
     create,
     dim,
-    dynamic_dims,
     fill,
     index_constant,
-    integers,
+    mixed_sizes,
+    sliced,
 )
-from hotdesk.ir.types import DYNAMIC, shape_of, static_entries
+from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import constant_of, defining_op, int_array, integer_of, nested_ops, segment_sizes
 from hotdesk.models.facts import reads_tensors
 from hotdesk.models.model import OpModel
@@ -45,17 +45,8 @@ def insert_at(source: ir.Value, into: ir.Value, offsets: list[ir.Value], before:
     """
     if 0 in shape_of(source.type) or 0 in shape_of(into.type):
         return into
-    numbers = [cast("int | None", constant_of(offset)) for offset in offsets]
-    dynamic = [offset for offset, number in zip(offsets, numbers, strict=True) if number is None]
-    sizes = dynamic_dims(source, before)
-    attributes = {
-        "static_offsets": integers(static_entries(numbers)),
-        "static_sizes": integers(static_entries(shape_of(source.type))),
-        "static_strides": integers([1] * len(offsets)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, len(dynamic), len(sizes), 0]),
-    }
-    operands = [source, into, *dynamic, *sizes]
-    return create("tensor.insert_slice", operands, [into.type], attributes, before=before).results[0]
+    begin = [offset if (number := constant_of(offset)) is None else int(number) for offset in offsets]
+    return sliced("tensor.insert_slice", [source, into], into.type, begin, mixed_sizes(source, before), before)
 
 
 def expand_concat(op: ir.Operation) -> list[ir.Value]:

@@ -6,8 +6,8 @@ An insertion that leaves nothing of its destination is its source; what only it 
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, dynamic_dims, elementwise_copy, integers
-from hotdesk.ir.types import DYNAMIC, kept_dims, shape_of
+from hotdesk.ir.building import dynamic_dims, elementwise_copy, sliced
+from hotdesk.ir.types import DYNAMIC, SLICE, kept_dims, shape_of
 from hotdesk.ir.walking import int_array, segment_sizes
 from hotdesk.models.facts import Facts, Slice
 from hotdesk.models.layouts import sliced_type
@@ -17,7 +17,6 @@ from hotdesk.models.model import Buffers, OpModel
 def subview(
     source: ir.Value,
     op: ir.Operation,
-    first_dynamic: int,
     result_shape: tuple[int | None, ...],
     before: ir.Operation | None = None,
 ) -> ir.Value:
@@ -25,32 +24,23 @@ def subview(
 
     One element has no stride: with another one than that of `source`, all of it would look like a part.
     """
-    sizes, strides = (int_array(op.attributes[f"static_{name}"]) for name in ("sizes", "strides"))
-    given = list(op.operands)[first_dynamic:]
-    varying = iter(given[len(given) - strides.count(DYNAMIC) :])
-    steps = [(step, next(varying) if step == DYNAMIC else None) for step in strides]
-    steps = [(1, None) if size == 1 else each for size, each in zip(sizes, steps, strict=True)]
-    kept = [value for _, value in steps if value is not None]
-    counts = segment_sizes(op)[-3:-1]
-    entries = [entry for entry, _ in steps]
-    attributes = {
-        **{name: op.attributes[name] for name in ("static_offsets", "static_sizes")},
-        "static_strides": integers(entries),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, *counts, len(kept)]),
-    }
-    result = sliced_type(source.type, op, result_shape, entries)
-    return create(
-        "memref.subview", [source, *given[: sum(counts)], *kept], [result], attributes, before=before or op
-    ).results[0]
+    offsets, sizes, steps = slice_entries(op)
+    strides = [1 if size == 1 else step for size, step in zip(sizes, steps, strict=True)]
+    kind = sliced_type(source.type, op, result_shape, [DYNAMIC if isinstance(s, ir.Value) else s for s in strides])
+    return sliced("memref.subview", [source], kind, offsets, sizes, before or op, strides=strides)
+
+
+def slice_entries(op: ir.Operation) -> tuple[tuple[int | ir.Value, ...], ...]:
+    """The offsets, sizes and strides of an op on a slice: numbers, and its last operands where its attributes leave them open."""
+    rest = iter(list(op.operands)[len(op.operands) - sum(segment_sizes(op)[-3:]) :])
+    return tuple(
+        tuple(next(rest) if entry == DYNAMIC else entry for entry in int_array(op.attributes[name])) for name in SLICE
+    )
 
 
 def slice_of(op: ir.Operation, container: int, source: int | None = None) -> Slice:
-    """The slice that `op` is about: its last operands are the offsets, sizes and strides that its attributes leave open."""
-    rest = iter(list(op.operands)[len(op.operands) - sum(segment_sizes(op)[-3:]) :])
-    offsets, sizes, strides = (
-        tuple(next(rest) if entry == DYNAMIC else entry for entry in int_array(op.attributes[name]))
-        for name in ("static_offsets", "static_sizes", "static_strides")
-    )
+    """The slice that `op` is about."""
+    offsets, sizes, strides = slice_entries(op)
     part = op.results[0] if source is None else op.operands[source]
     return Slice(container, offsets, sizes, strides, tuple(kept_dims(sizes, shape_of(part.type))), source)
 
@@ -60,7 +50,7 @@ def _extract_slice_facts(op: ir.Operation) -> Facts:
 
 
 def _bufferize_extract_slice(op: ir.Operation, buffers: Buffers) -> None:
-    part = subview(buffers.buffer(op.operands[0]), op, 1, shape_of(op.results[0].type))
+    part = subview(buffers.buffer(op.operands[0]), op, shape_of(op.results[0].type))
     if not buffers.facts.views:  # it is copied
         copy = buffers.result(op, 0, dynamic_dims(part, op))
         elementwise_copy(part, copy, op)
@@ -94,7 +84,7 @@ def _bufferize_insert_slice(op: ir.Operation, buffers: Buffers) -> None:
         buffers.buffer(op.operands[0])
         buffers.assign(op.results[0], destination)
         return
-    part = subview(destination, op, 2, shape_of(op.operands[0].type))
+    part = subview(destination, op, shape_of(op.operands[0].type))
     buffers.copy_into(part, op, 0)
     buffers.assign(op.results[0], destination)
 

@@ -25,11 +25,10 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
-from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
+from hotdesk.ir.types import DYNAMIC, SLICE, is_tensor, shape_of
 from hotdesk.ir.walking import int_array, integer_of, made_by, nested_ops, users
 from hotdesk.models.generics import Generic, read_generic
 
-SLICE = ("static_offsets", "static_sizes", "static_strides")
 _MIXED = -1
 
 

@@ -29,14 +29,13 @@ from hotdesk.analysis.insertion.chain import Chain
 from hotdesk.analysis.insertion.held_bytes import HeldBytes
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
-from hotdesk.ir.types import DYNAMIC, is_memref
+from hotdesk.ir.types import DYNAMIC, SLICE, is_memref
 from hotdesk.ir.walking import defining_op, int_array, made_by, users
 from hotdesk.models.memref import asks_for_size
 from hotdesk.models.new_memory import new_memory
 from hotdesk.models.registry import model_of
 
 INSERTIONS = ("tensor.insert_slice", "tensor.parallel_insert_slice", "bufferization.materialize_in_destination")
-_SLICE = ("static_offsets", "static_sizes", "static_strides")
 _DESTINATION_STYLE = ("linalg", "hotdesk", "tm_tensor", "tensor")
 
 
@@ -88,11 +87,10 @@ def find_chain(insertion: ir.Operation, held: HeldBytes) -> Chain | Decision | N
 
 def same_slice(a: ir.Operation, b: ir.Operation) -> bool:
     """Whether a `tensor.extract_slice` and a `tensor.insert_slice` are of the same elements, by the same values."""
-    if a.name != "tensor.extract_slice" or any(name not in b.attributes for name in _SLICE):
+    if a.name != "tensor.extract_slice" or any(name not in b.attributes for name in SLICE):
         return False
     return (
-        all(a.attributes[name] == b.attributes[name] for name in _SLICE)
-        and list(a.operands)[1:] == list(b.operands)[2:]
+        all(a.attributes[name] == b.attributes[name] for name in SLICE) and list(a.operands)[1:] == list(b.operands)[2:]
     )
 
 
@@ -180,7 +178,7 @@ def is_apart(a: ir.Operation, b: ir.Operation) -> bool:
     """Whether a `tensor.extract_slice` and a `tensor.insert_slice` of one tensor are of other elements, by static numbers."""
     if a.name != "tensor.extract_slice" or b.name != "tensor.insert_slice":
         return False
-    offsets, sizes, steps = ([int_array(op.attributes[name]) for op in (a, b)] for name in _SLICE)
+    offsets, sizes, steps = ([int_array(op.attributes[name]) for op in (a, b)] for name in SLICE)
     for starts, counts, strides in zip(
         zip(*offsets, strict=True), zip(*sizes, strict=True), zip(*steps, strict=True), strict=True
     ):

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.analysis.order.reaches import LoopReach, dims_in, extents_of, linear, reach_of
-from hotdesk.ir.types import is_tensor, kept_dims, shape_of
+from hotdesk.ir.types import SLICE, is_tensor, kept_dims, shape_of
 from hotdesk.ir.walking import groups_of, int_array, parallel_loops
 from hotdesk.models.generics import index_ops, is_linalg
 from hotdesk.models.hotdesk import letters_of
@@ -136,9 +136,7 @@ def _padding(op: ir.Operation) -> Loops | None:
 def _insertion(op: ir.Operation) -> Loops | None:
     """Dimensions of which all is inserted."""
     source, into = shape_of(op.operands[0].type), shape_of(op.operands[1].type)
-    offsets, sizes, strides = (
-        int_array(op.attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides")
-    )
+    offsets, sizes, strides = (int_array(op.attributes[name]) for name in SLICE)
     if len(op.operands) > 2 or len(source) != len(into):
         return None
     whole = [dim for dim, size in enumerate(into) if (offsets[dim], sizes[dim], strides[dim]) == (0, size, 1)]
@@ -248,9 +246,7 @@ def _below_slice(
     op: ir.Operation, axis: Axis, source: Sequence[int | None], result: Sequence[int | None]
 ) -> Axis | None:
     """A slice that has all of the dimension keeps it."""
-    offsets, sizes, strides = (
-        int_array(op.attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides")
-    )
+    offsets, sizes, strides = (int_array(op.attributes[name]) for name in SLICE)
     kept = kept_dims(sizes, result)
     whole = (offsets[axis.dim], sizes[axis.dim], strides[axis.dim]) == (0, source[axis.dim], 1)
     return Axis(kept.index(axis.dim), axis.unit) if whole and axis.dim in kept else None

@@ -34,8 +34,8 @@ from hotdesk.frontends.torch.cutting import CutSite, Replacement, shape_expressi
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import location_of
 from hotdesk.frontends.torch.specs import plain
-from hotdesk.ir.building import integers
-from hotdesk.ir.types import shape_of, static_entries, tensor_with
+from hotdesk.ir.building import slice_parts
+from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import entry_block, main_function
 
 Number: TypeAlias = "bool | int | float"
@@ -322,28 +322,24 @@ def _dim(tensor: ir.Value, position: int) -> ir.Value:
 def _row(tensor: ir.Value, at: ir.Value) -> ir.Value:
     """One row of a tensor, at this point."""
     kind = tensor_with(shape_of(tensor.type)[1:], tensor.type)
-    place, attributes = _place_of_row(tensor, at, [1])
-    return _made("tensor.extract_slice", [tensor, *place], [kind], attributes).results[0]
+    operands, attributes = _row_of([tensor], tensor, at)
+    return _made("tensor.extract_slice", operands, [kind], attributes).results[0]
 
 
 def _with_row(tensor: ir.Value, row: ir.Value | Number | None, at: ir.Value) -> ir.Value:
     """A tensor with another row, at this point."""
     made = _as(row, tensor_with(shape_of(tensor.type)[1:], tensor.type))
-    place, attributes = _place_of_row(tensor, at, [1, 1])
-    return _made("tensor.insert_slice", [made, tensor, *place], [tensor.type], attributes).results[0]
+    operands, attributes = _row_of([made, tensor], tensor, at)
+    return _made("tensor.insert_slice", operands, [tensor.type], attributes).results[0]
 
 
-def _place_of_row(tensor: ir.Value, at: ir.Value, tensors: list[int]) -> tuple[list[ir.Value], dict[str, ir.Attribute]]:
-    """The index operands and attributes of a slice; `tensors` are the segments of the operands in front of them."""
-    shape = shape_of(tensor.type)
-    sizes = [_dim(tensor, position) for position, size in enumerate(shape) if position and size is None]
-    attributes: dict[str, ir.Attribute] = {
-        "static_offsets": integers(static_entries([None, *[0] * (len(shape) - 1)])),
-        "static_sizes": integers(static_entries([1, *shape[1:]])),
-        "static_strides": integers([1] * len(shape)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([*tensors, 1, len(sizes), 0]),
-    }
-    return [at, *sizes], attributes
+def _row_of(
+    given: Sequence[ir.Value], tensor: ir.Value, at: ir.Value
+) -> tuple[list[ir.Value], dict[str, ir.Attribute]]:
+    """The operands and attributes of an op on one row; `given` are the operands in front."""
+    shape = shape_of(tensor.type)[1:]
+    sizes = [_dim(tensor, position) if size is None else size for position, size in enumerate(shape, 1)]
+    return slice_parts(given, [at, *[0] * len(sizes)], [1, *sizes])
 
 
 def _cond(node: torch.fx.Node, lower: Lower) -> Replacement:

@@ -37,8 +37,8 @@ from hotdesk.frontends.torch.cutting import (
 )
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, store, tensor_at
 from hotdesk.frontends.torch.lines import node_line, place_like
-from hotdesk.ir.building import cast_to, create, dim, index_cast, index_constant
-from hotdesk.ir.types import shape_of, static_entries
+from hotdesk.ir.building import cast_to, create, dim, index_cast, index_constant, sliced
+from hotdesk.ir.types import shape_of
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 
 aten: Any = torch.ops.aten
@@ -160,16 +160,10 @@ class _Nonzero:
         found, filled = nest.run(index_constant(0, before), room)
         length = site.sizes.defined(count, found, total)
         if not rank:
-            sliced = ir.RankedTensorType.get([_dynamic(None), 0], words)
-            return {0: cast_to(create("tensor.empty", [length], [sliced], before=before).results[0], kind, before)}
-        attributes: dict[str, ir.Attribute] = {
-            "static_offsets": ir.DenseI64ArrayAttr.get([0, 0]),
-            "static_sizes": ir.DenseI64ArrayAttr.get(static_entries([None, rank])),
-            "static_strides": ir.DenseI64ArrayAttr.get([1, 1]),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 1, 0]),
-        }
-        sliced = ir.RankedTensorType.get([_dynamic(None), rank], words)
-        part = create("tensor.extract_slice", [filled, length], [sliced], attributes, before=before).results[0]
+            none = ir.RankedTensorType.get([_dynamic(None), 0], words)
+            return {0: cast_to(create("tensor.empty", [length], [none], before=before).results[0], kind, before)}
+        rows_kind = ir.RankedTensorType.get([_dynamic(None), rank], words)
+        part = sliced("tensor.extract_slice", [filled], rows_kind, [0, 0], [length, rank], before)
         return {0: cast_to(part, kind, before)}
 
 

@@ -15,8 +15,8 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.occupants import Occupant
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
-from hotdesk.ir.building import alloc, cast_to, create, integers
-from hotdesk.ir.types import memref_of, row_major, shape_of
+from hotdesk.ir.building import alloc, cast_to, reshaped
+from hotdesk.ir.types import memref_of, shape_of
 from hotdesk.models.memref import viewed
 from hotdesk.passes.bufferize.early_sizes import EarlySizes
 from hotdesk.sizes.size import Size
@@ -165,18 +165,6 @@ class PlaceMemory:
         """Whether a size is known in front of an op that is not inside of what defines it."""
         defined = self._record.scalars.get(size)
         return defined is not None and defined < op.number
-
-
-def reshaped(memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
-    """The elements of a contiguous memref as one of another static shape, in front of `op`."""
-    sizes = [size for size in shape_of(kind) if size is not None]
-    attributes: dict[str, ir.Attribute] = {
-        "static_offsets": integers([0]),
-        "static_sizes": integers(sizes),
-        "static_strides": integers([stride for stride in row_major(tuple(sizes)) if stride is not None]),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0, 0]),
-    }
-    return create("memref.reinterpret_cast", [memref], [kind], attributes, before=op).results[0]
 
 
 def _is_static_row_major(kind: ir.Type) -> bool:

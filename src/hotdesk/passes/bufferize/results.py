@@ -27,9 +27,9 @@ from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.argument_sizes import Stating
-from hotdesk.ir.building import alloc, cast_to, create, dynamic_dims, elementwise_copy, integers
+from hotdesk.ir.building import alloc, cast_to, create, dynamic_dims, elementwise_copy, sliced, with_values
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, set_signature, signature
-from hotdesk.ir.types import is_tensor, row_major, shape_of, static_entries
+from hotdesk.ir.types import is_tensor, row_major, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, symbol_name
 from hotdesk.models.callee import assumed
 from hotdesk.models.memref import all_of, viewed
@@ -316,13 +316,6 @@ def _tell_callers(function: ir.Operation, record: TensorProgram, rewriting: Rewr
 
 def _seen_as(argument: ir.Value, allocation: ir.Value, op: ir.Operation) -> ir.Value:
     """A contiguous argument seen with an allocation's sizes, at the allocation's place in the program."""
-    sizes = shape_of(allocation.type)
-    strides = row_major(sizes)
-    attributes = {
-        "static_offsets": integers([0]),
-        "static_sizes": integers(static_entries(sizes)),
-        "static_strides": integers([cast(int, s) for s in strides]),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(op.operands), 0]),
-    }
-    operands = [argument, *op.operands]
-    return create("memref.reinterpret_cast", operands, [allocation.type], attributes, before=op).results[0]
+    shape = shape_of(allocation.type)
+    sizes, strides = with_values(shape, op.operands), [cast(int, stride) for stride in row_major(shape)]
+    return sliced("memref.reinterpret_cast", [argument], allocation.type, [0], sizes, op, strides=strides)

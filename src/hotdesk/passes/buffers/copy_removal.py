@@ -139,7 +139,7 @@ def _slice_again(old: ir.Operation) -> None:
     """Makes a slice, and the slices of it, anew, since the layout of what it is cut out of has changed."""
     value = old.results[0]
     slices = [user for user in users(value) if user.name == "memref.subview"]
-    value.replace_all_uses_with(subview(old.operands[0], old, 1, shape_of(value.type)))
+    value.replace_all_uses_with(subview(old.operands[0], old, shape_of(value.type)))
     old.erase()
     for each in slices:
         _slice_again(each)

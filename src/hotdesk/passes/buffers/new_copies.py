@@ -15,7 +15,7 @@ from typing import Any
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.building import alloc, cast_to, create, dim, dynamic_dims, index_constant, integers
+from hotdesk.ir.building import alloc, cast_to, create, dim, dynamic_dims, index_constant, sliced
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import DYNAMIC, is_memref, layout_of, memref_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import made_by
@@ -90,21 +90,11 @@ def _laid_out(value: ir.Value, strides: tuple[int | None, ...], offset: int | No
         [DYNAMIC if isinstance(count, ir.Value) else count], kind.element_type, memory_space=kind.memory_space
     )
     memory = alloc(row, [count] if isinstance(count, ir.Value) else [], before)
-    dynamic = [
-        [_value(start, before)] if offset is None else [],
-        [size for size in sizes if isinstance(size, ir.Value)],
-        [_value(step, before) for step, stride in zip(steps, strides, strict=True) if stride is None],
-    ]
-    attributes: dict[str, ir.Attribute] = {
-        "static_offsets": integers(static_entries([offset])),
-        "static_sizes": integers(static_entries(shape_of(kind))),
-        "static_strides": integers(static_entries(strides)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, *map(len, dynamic)]),
-    }
+    begin = _value(start, before) if offset is None else offset
+    apart = [_value(step, before) if stride is None else stride for step, stride in zip(steps, strides, strict=True)]
     layout = ir.StridedLayoutAttr.get(static_entries([offset])[0], static_entries(strides))
     strided = ir.MemRefType.get(static_entries(shape_of(kind)), kind.element_type, layout, kind.memory_space)
-    operands = [memory, *(each for group in dynamic for each in group)]
-    return create("memref.reinterpret_cast", operands, [strided], attributes, before=before).results[0]
+    return sliced("memref.reinterpret_cast", [memory], strided, [begin], sizes, before, strides=apart)
 
 
 def _value(index: _Index, before: ir.Operation) -> ir.Value:

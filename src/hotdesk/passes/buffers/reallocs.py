@@ -13,8 +13,8 @@ from typing import Any
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram
-from hotdesk.ir.building import alloc, branch, compared, create, dim, index_constant, integers
-from hotdesk.ir.types import DYNAMIC, shape_of, static_entries
+from hotdesk.ir.building import alloc, branch, compared, create, dim, index_constant, sliced
+from hotdesk.ir.types import DYNAMIC, shape_of
 
 
 def expand_reallocs(program: BufferProgram) -> bool:
@@ -33,32 +33,11 @@ def _expand(op: ir.Operation) -> None:
     choice, *ends = branch(compared("sgt", new, old, op), [kind], [source], op)
     more = alloc(kind, [new] if wanted is None else [], ends[0])
     _align(more, op)
-    begin = create(
-        "memref.subview",
-        [more, old],
-        [_part(kind)],
-        {
-            "static_offsets": integers([0]),
-            "static_sizes": integers([DYNAMIC]),
-            "static_strides": integers([1]),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 1, 0]),
-        },
-        before=ends[0],
-    ).results[0]
+    begin = sliced("memref.subview", [more], _part(kind), [0], [old], ends[0])
     create("memref.copy", [source, begin], [], before=ends[0])
     ends[0].operands[0] = more
-    ends[1].operands[0] = create(
-        "memref.reinterpret_cast",
-        [source, *([new] if wanted is None else [])],
-        [kind],
-        {
-            "static_offsets": integers([0]),
-            "static_sizes": integers(static_entries([wanted])),
-            "static_strides": integers([1]),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, int(wanted is None), 0]),
-        },
-        before=ends[1],
-    ).results[0]
+    size = new if wanted is None else wanted
+    ends[1].operands[0] = sliced("memref.reinterpret_cast", [source], kind, [0], [size], ends[1])
     op.results[0].replace_all_uses_with(choice.results[0])
     op.erase()
 

@@ -31,14 +31,14 @@ from hotdesk.analysis.allocations.argument_reuse import ArgumentReuse, ReusedArg
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.sharing import KEPT_APART
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.building import create, index_constant
+from hotdesk.ir.building import create, index_constant, reshaped
 from hotdesk.ir.functions import callee_name, named_functions, private_copy, rebuild_call
 from hotdesk.ir.signature import Formal, formals, set_signature, signature
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defined_functions, defining_op, entry_block, modules
 from hotdesk.passes.base import Pass
-from hotdesk.passes.buffers.share import SlotPlan, whole_cast
+from hotdesk.passes.buffers.share import SlotPlan
 
 _VIEW, _CAST = "memref.view", "memref.reinterpret_cast"
 _Key = tuple[str, int, int, str, ir.Type]
@@ -140,7 +140,7 @@ def _make(function: ir.Operation, name: str, argument: int, result: int, form: s
         old.set_type(given)
         out.replace_all_uses_with(views[1].results[0])
     elif form == _CAST:
-        out.replace_all_uses_with(whole_cast(old, out.type, first))
+        out.replace_all_uses_with(reshaped(old, out.type, first))
     else:
         out.replace_all_uses_with(old)
     _drop(clone, argument, result, given)

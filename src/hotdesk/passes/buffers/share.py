@@ -29,8 +29,8 @@ from hotdesk.analysis.allocations.slots import MemorySlot
 from hotdesk.analysis.allocations.types import alignment_of
 from hotdesk.analysis.allocations.uses import Allocations, bytes_of_element
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.building import create, index_constant, integers
-from hotdesk.ir.types import DYNAMIC, row_major, shape_of
+from hotdesk.ir.building import create, index_constant, reshaped
+from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import all_functions
 from hotdesk.models.new_memory import ALIGNMENT, ALLOC, dynamic_sizes, freeing_op
 from hotdesk.passes.base import Pass
@@ -111,7 +111,7 @@ class SlotPlan:
                 if self._is_one_type
                 else byte_view(memory, other, index_constant(0, other))
                 if bytewise
-                else whole_cast(memory, other.results[0].type, other)
+                else reshaped(memory, other.results[0].type, other)
             )
             other.results[0].replace_all_uses_with(value)
             other.erase()
@@ -148,15 +148,3 @@ def byte_view(memory: ir.Value, owner: ir.Operation, offset: ir.Value) -> ir.Val
     """Bytes from an offset on in the type and sizes of an allocation, in front of it."""
     sizes = dynamic_sizes(owner.results[0]) or []
     return create("memref.view", [memory, offset, *sizes], [owner.results[0].type], before=owner).results[0]
-
-
-def whole_cast(memory: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
-    """The first elements of a memref as another memref type of static sizes, in front of an op: form 2."""
-    sizes = cast("tuple[int, ...]", shape_of(kind))
-    attributes: dict[str, ir.Attribute] = {
-        "static_offsets": integers([0]),
-        "static_sizes": integers(sizes),
-        "static_strides": integers(cast("tuple[int, ...]", row_major(sizes))),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0, 0]),
-    }
-    return create("memref.reinterpret_cast", [memory], [kind], attributes, before=before).results[0]

@@ -27,12 +27,21 @@ from hotdesk.analysis.memrefs.buffers import BufferUse
 from hotdesk.analysis.memrefs.shared_loops import SharedLoop, find_shared_loops
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
-from hotdesk.ir.building import compared, constant, create, elementwise_copy, index_cast, index_constant
+from hotdesk.ir.building import (
+    compared,
+    constant,
+    create,
+    elementwise_copy,
+    index_cast,
+    index_constant,
+    sliced,
+    with_values,
+)
 from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import called_name, callee_name
 from hotdesk.ir.locations import CHECKED_OP, python_line, source_in_model
 from hotdesk.ir.signature import FunctionSignature, formals, new_function, signature
-from hotdesk.ir.types import element_bytes, element_of, row_major, shape_of, static_entries
+from hotdesk.ir.types import element_bytes, element_of, row_major, shape_of
 from hotdesk.ir.walking import (
     defined_functions,
     defining_op,
@@ -555,13 +564,8 @@ def _shown(pointer: ir.Value, kind: ir.Type, sizes: Sequence[ir.Value], before: 
         if static[dim] is None:
             steps.insert(0, step)
         step = create("arith.muli", [step, values[dim]], [index], before=before).results[0]
-    attributes = {
-        "static_offsets": ir.DenseI64ArrayAttr.get([0]),
-        "static_sizes": ir.DenseI64ArrayAttr.get(static_entries(shape)),
-        "static_strides": ir.DenseI64ArrayAttr.get(static_entries(static)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(sizes), len(steps)]),
-    }
-    return create("memref.reinterpret_cast", [pointer, *sizes, *steps], [kind], attributes, before=before).results[0]
+    apart = with_values(static, steps)
+    return sliced("memref.reinterpret_cast", [pointer], kind, [0], with_values(shape, sizes), before, strides=apart)
 
 
 def _pointer(

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, index_cast, index_constant
-from hotdesk.ir.types import is_memref, layout_of, shape_of, static_entries
+from hotdesk.ir.building import create, index_cast, index_constant, sliced, with_values
+from hotdesk.ir.types import is_memref, layout_of, shape_of
 
 
 def passed_types(kind: ir.Type) -> list[ir.Type]:
@@ -40,15 +40,10 @@ def put_together(kind: ir.Type, numbers: Sequence[ir.Value], before: ir.Operatio
     if not is_memref(kind):
         return numbers[0]
     shape, (strides, offset) = shape_of(kind), layout_of(kind)
-    offsets, sizes, steps = map(len, _open_places(kind))
-    attributes: dict[str, ir.Attribute] = {
-        "static_offsets": ir.DenseI64ArrayAttr.get(static_entries([offset])),
-        "static_sizes": ir.DenseI64ArrayAttr.get(static_entries(shape)),
-        "static_strides": ir.DenseI64ArrayAttr.get(static_entries(strides)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, offsets, sizes, steps]),
-    }
-    pointer = element_at(numbers[0], cast(Any, kind).element_type, before)
-    return create("memref.reinterpret_cast", [pointer, *numbers[1:]], [kind], attributes, before=before).results[0]
+    first, *rest = numbers
+    pointer, left = element_at(first, cast(Any, kind).element_type, before), iter(rest)
+    begin, sizes, apart = (with_values(entries, left) for entries in ([offset], shape, strides))
+    return sliced("memref.reinterpret_cast", [pointer], kind, begin, sizes, before, strides=apart)
 
 
 def _open_places(kind: ir.Type) -> tuple[list[int], list[int], list[int]]:

@@ -45,7 +45,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.building import create, dim, dynamic_dims, expand_dim, extract_along, fill, index_constant, window
+from hotdesk.ir.building import create, dim, expand_dim, extract_along, fill, index_constant, insert_along
 from hotdesk.ir.locations import origin
 from hotdesk.ir.types import element_bytes, element_of, shape_of, tensor_with
 from hotdesk.ir.walking import nested_ops, parallel_loops, segment_sizes
@@ -314,9 +314,7 @@ def _with_the_rest(op: ir.Operation, loop: int, block: ir.Value, first: int, end
     maps[-1] = ir.AffineMap.get(maps[-1].n_dims, 0, results)
     kinds[loop] = ir.Attribute.parse("#linalg.iterator_type<parallel>")
     added = _like(op, [*inputs, part], maps, kinds, part.type).results[0]
-    dynamic = dynamic_dims(added, op)
-    attributes = window(shape_of(added.type), at, 0, [1, 1, 0, len(dynamic), 0])
-    return create("tensor.insert_slice", [added, block, *dynamic], [block.type], attributes, before=op).results[0]
+    return insert_along(added, block, at, 0, op)
 
 
 def _inputs(op: ir.Operation) -> list[tuple[ir.Value, ir.AffineMap]]:

@@ -20,8 +20,8 @@ from hotdesk.analysis.insertion.concatenation import axis_of
 from hotdesk.analysis.insertion.growing import find_growths
 from hotdesk.analysis.insertion.held_bytes import HeldBytes
 from hotdesk.explain import Decision
-from hotdesk.ir.building import create, fill, index_constant, integers
-from hotdesk.ir.types import shape_of, static_entries
+from hotdesk.ir.building import create, extract_along, fill, index_constant
+from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import top_level_ops
 from hotdesk.models.tensor_parts import expand_concat, expand_pad, insert_at
 from hotdesk.passes.base import FunctionPass
@@ -68,19 +68,9 @@ def _grow(function: ir.Operation) -> None:
                     offsets = [index_constant(at if i == axis else 0, op) for i in range(len(shape_of(kind)))]
                     into = insert_at(operand, into, offsets, op)
             low, high = begin, end
-            _replace(op, [into if op.results[0].type == kind else _part(into, op.results[0].type, axis, begin, op)])
-
-
-def _part(whole: ir.Value, kind: ir.Type, axis: int, begin: int, before: ir.Operation) -> ir.Value:
-    """The elements of that type's sizes, from `begin` along an axis."""
-    sizes = static_entries(shape_of(kind))
-    attributes: dict[str, ir.Attribute] = {
-        "static_offsets": integers([begin if i == axis else 0 for i in range(len(sizes))]),
-        "static_sizes": integers(sizes),
-        "static_strides": integers([1] * len(sizes)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0, 0]),
-    }
-    return create("tensor.extract_slice", [whole], [kind], attributes, before=before).results[0]
+            _replace(
+                op, [into if op.results[0].type == kind else extract_along(into, op.results[0].type, axis, begin, op)]
+            )
 
 
 def _replace(op: ir.Operation, values: list[ir.Value] | None) -> None:

@@ -23,12 +23,10 @@ from hotdesk.analysis.insertion.insertions import INSERTIONS, find_chain
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import cast_to, create
 from hotdesk.ir.locations import source_of
-from hotdesk.ir.types import is_memref
+from hotdesk.ir.types import SLICE, is_memref
 from hotdesk.ir.walking import defining_op, nested_ops, segment_sizes
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import byte_size
-
-_SLICE = ("static_offsets", "static_sizes", "static_strides")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +77,6 @@ def _place(insertion: ir.Operation, before: ir.Operation) -> ir.Value:
         return create("bufferization.to_tensor", [destination], [source.type], promises, before=before).results[0]
     if insertion.name == "bufferization.materialize_in_destination":
         return destination
-    attributes: dict[str, ir.Attribute] = {name: insertion.attributes[name] for name in _SLICE}
+    attributes: dict[str, ir.Attribute] = {name: insertion.attributes[name] for name in SLICE}
     attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, *segment_sizes(insertion)[-3:]])
     return create("tensor.extract_slice", [destination, *rest], [source.type], attributes, before=before).results[0]

@@ -13,7 +13,16 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import Axis, read_loops
 from hotdesk.analysis.order.spans import EqualParts, Span, SplitPart, equal_parts
 from hotdesk.analysis.order.splitting import Split, SplitOp
-from hotdesk.ir.building import create, dynamic_dims, extract_along, index_constant, integers, loop, remade, window
+from hotdesk.ir.building import (
+    create,
+    dynamic_dims,
+    extract_along,
+    index_constant,
+    insert_along,
+    integers,
+    loop,
+    remade,
+)
 from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import attributes_of, defining_op, int_array
 
@@ -102,7 +111,7 @@ class _Making:
             self.make(op)
             axes.update(zip(op.operation.results, op.results, strict=True))
         return {
-            value: _insert(self.made[value], whole, axes[value].dim, self._made_at(value), self.before)
+            value: insert_along(self.made[value], whole, axes[value].dim, self._made_at(value), self.before)
             for value, whole in self.whole.items()
         }
 
@@ -199,14 +208,3 @@ def _part_type(value: ir.Value, dim: int, span: Span) -> ir.RankedTensorType:
     sizes = list(shape_of(value.type))
     sizes[dim] = span[1] - span[0]
     return tensor_with(sizes, value.type)
-
-
-def _insert(part: ir.Value, whole: ir.Value, dim: int, first: int | ir.Value, before: ir.Operation) -> ir.Value:
-    offsets, dynamic = _offsets(first), dynamic_dims(part, before)
-    attributes = window(shape_of(part.type), dim, first, [1, 1, len(offsets), len(dynamic), 0])
-    operands = [part, whole, *offsets, *dynamic]
-    return create("tensor.insert_slice", operands, [whole.type], attributes, before=before).results[0]
-
-
-def _offsets(first: int | ir.Value) -> list[ir.Value]:
-    return [] if isinstance(first, int) else [first]

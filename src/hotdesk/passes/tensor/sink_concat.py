@@ -20,8 +20,8 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.concatenation import Piece, PieceReader, axis_of, cut, find_split, pieces_of
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.building import create, dynamic_dims, integers, remade, replace
-from hotdesk.ir.types import shape_of, static_entries, tensor_with
+from hotdesk.ir.building import begins, create, dynamic_dims, integers, remade, replace, sliced, with_values
+from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import int_array, made_by, nested_ops, users
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import byte_size
@@ -112,13 +112,8 @@ def _elements(value: ir.Value, axis: int, first: int, last: int, before: ir.Oper
     dynamic = dynamic_dims(value, before)
     if made_by(value, "tensor.empty") is not None:
         return create("tensor.empty", dynamic, [kind], before=before).results[0]
-    attributes: dict[str, ir.Attribute] = {
-        "static_offsets": integers([first if i == axis else 0 for i in range(len(shape))]),
-        "static_sizes": integers(static_entries(sizes)),
-        "static_strides": integers([1] * len(shape)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(dynamic), 0]),
-    }
-    return create("tensor.extract_slice", [value, *dynamic], [kind], attributes, before=before).results[0]
+    offsets, lengths = begins(len(shape), axis, first), with_values(sizes, dynamic)
+    return sliced("tensor.extract_slice", [value], kind, offsets, lengths, before)
 
 
 def _flatten(function: ir.Operation) -> None:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
-from hotdesk.ir.building import clone_with, integers
+from hotdesk.ir.building import clone_with, slice_parts
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function
 from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
@@ -255,14 +255,7 @@ def _seen(
         layout = ir.StridedLayoutAttr.get(offset, static_entries(static[2]))
         element = cast(Any, pointer.type).element_type
         result = ir.MemRefType.get(static_entries(static[1]), element, layout)
-    unknown = [[each for each in group if not isinstance(each, int)] for group in (offsets, sizes, strides)]
-    attributes = {
-        "static_offsets": integers(static_entries(static[0])),
-        "static_sizes": integers(static_entries(static[1])),
-        "static_strides": integers(static_entries(static[2])),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, *map(len, unknown)]),
-    }
-    operands = [pointer, *unknown[0], *unknown[1], *unknown[2]]
+    operands, attributes = slice_parts([pointer], offsets, sizes, strides)
     name = "memref.reinterpret_cast"
     return ir.Operation.create(name, results=[result], operands=operands, attributes=attributes, ip=point).results[0]
 
