@@ -278,3 +278,34 @@ def test_labels_behind_the_first_minus_one_do_not_count(shape: tuple[int, ...]) 
 
     for found, expected in zip(hotdesk.compile(model, (x, target))(x, target), model(x, target), strict=True):
         torch.testing.assert_close(found, expected)
+
+
+def test_margins_that_are_no_number_do_not_count() -> None:
+    x = torch.tensor([[1.0, math.nan, 0.5, 2.0], [math.inf, 0.3, -math.inf, 1.0], [0.1, 0.2, 0.3, math.nan]])
+    weight, target = torch.tensor([1.0, math.inf, 2.0, math.nan]), torch.tensor([0, 2, 3])
+    labels = torch.tensor([[0, -1, 0, 0], [0, 2, -1, 0], [3, 1, -1, 0]])
+
+    def model(x: Tensor, weight: Tensor, target: Tensor, labels: Tensor) -> list[Tensor]:
+        found: list[Tensor] = []
+        for each in ("none", "mean", "sum"):
+            found += [nn.functional.multi_margin_loss(x, target, p=p, reduction=each) for p in (1, 2)]
+            found += [nn.functional.multi_margin_loss(x, target, 1, 0.5, weight, reduction=each)]
+            found += [nn.functional.multi_margin_loss(x[0], target[0], reduction=each)]
+            found += [nn.functional.multilabel_margin_loss(x, labels, reduction=each)]
+        return found
+
+    given = (x, weight, target, labels)
+    for found, expected in zip(hotdesk.compile(model, given)(*given), model(*given), strict=True):
+        torch.testing.assert_close(found, expected, equal_nan=True)
+
+
+def test_largest_distances_of_what_is_no_number() -> None:
+    x = torch.tensor(
+        [[1.0, math.nan, 3.0], [math.inf, 0.0, 1.0], [math.nan, math.nan, math.nan], [-0.0, 2.0, math.inf]]
+    )
+
+    def model(x: Tensor) -> list[Tensor]:
+        return [torch.cdist(x, x[:3], p=math.inf), nn.functional.pdist(x, p=math.inf)]
+
+    for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
+        torch.testing.assert_close(found, expected, equal_nan=True)

@@ -60,6 +60,7 @@ from hotdesk.frontends.torch.refusals import (
     untrusted,
     without_lowering,
 )
+from hotdesk.frontends.torch.refused_types import refuse_types_without_kernel
 from hotdesk.frontends.torch.reinterpreted import Reinterpreted, is_reinterpretation
 from hotdesk.frontends.torch.selections import settle_selections
 from hotdesk.frontends.torch.signature import (
@@ -172,6 +173,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     with traced_alone(), _quietly(), refusals(), assertions_kept():
         refuse_settled_counts(source.program.graph)
         refuse_numbers_beyond_elements(source.program.graph)
+        refuse_types_without_kernel(source.program.graph)
         functionalized.refuse_changed_attributes(source.program)
         exported = _decomposed(functionalized.prepared(subgraph_constants.lifted(source.program)))
     for graph in all_graphs(exported.graph):

@@ -152,15 +152,22 @@ def _steps(size: int, kernel: int, step: int, pad: int, gap: int, ceil_mode: boo
     return (torch.arange(count) * step - pad).unsqueeze(1) + (torch.arange(kernel) * gap).unsqueeze(0)
 
 
-def cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor:
-    difference = torch.abs(x.unsqueeze(-2) - y.unsqueeze(-3))
+def _cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor:
+    return norm_of_difference(x.unsqueeze(-2) - y.unsqueeze(-3), p, keeps_nan=False)
+
+
+def norm_of_difference(difference: Tensor, p: float, *, keeps_nan: bool) -> Tensor:
+    """Along the last dim. Of what is no number PyTorch's largest is none either, or the largest of the others."""
+    difference = torch.abs(difference)
     if p == 0:
         return torch.clamp_max(torch.ceil(difference), 1).sum(-1)  # what is no number stays none
     if p == 1:
         return difference.sum(-1)
     if p == 2:
         return torch.sqrt((difference * difference).sum(-1))
-    return torch.amax(difference, [-1]) if math.isinf(p) else (difference**p).sum(-1) ** (1 / p)
+    if not math.isinf(p):
+        return (difference**p).sum(-1) ** (1 / p)
+    return torch.amax(difference if keeps_nan else torch.where(difference >= 0, difference, 0), [-1])
 
 
 def _searchsorted(
@@ -386,8 +393,8 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     aten.adaptive_max_pool3d.default: _adaptive_max_pool,
     aten.max_pool2d_with_indices.default: _max_pool,
     aten.max_pool3d_with_indices.default: _max_pool3d,
-    aten._cdist_forward.default: cdist,
-    aten.cdist.default: cdist,
+    aten._cdist_forward.default: _cdist,
+    aten.cdist.default: _cdist,
     aten.searchsorted.Tensor: _searchsorted,
     aten.searchsorted.Scalar: _searchsorted_number,
     aten.bucketize.Tensor: _bucketize,

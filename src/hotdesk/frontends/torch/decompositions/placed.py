@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from hotdesk.errors import UnsupportedOpError
-from hotdesk.frontends.torch.decompositions.composed import cdist
+from hotdesk.frontends.torch.decompositions.composed import norm_of_difference
 
 aten: Any = torch.ops.aten
 
@@ -183,7 +183,7 @@ def _pdist(x: Tensor, p: float = 2.0) -> Tensor:
         return NotImplemented
     if rows < 2:
         return torch.zeros([0], dtype=x.dtype)
-    distances = cdist(x, x, p)
+    distances = norm_of_difference(x.unsqueeze(-2) - x.unsqueeze(-3), p, keeps_nan=True)
     return torch.cat([distances[row, row + 1 :] for row in range(rows - 1)])
 
 

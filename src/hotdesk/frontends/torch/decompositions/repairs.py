@@ -14,6 +14,7 @@
 * integers are divided by what is left of a number in their type (in torch-mlir by the number);
 * the rest of a division towards zero goes by the remainder, which is exact (torch-mlir subtracts a product that is rounded);
 * NaN comes last among sorted elements (torch-mlir's `kthvalue` gives infinity);
+* margins that are no number do not count in the losses of margins, as in PyTorch's kernels (in its decompositions they do);
 * places behind the first -1 of a target with several labels do not count (in PyTorch's own decomposition they do);
 * padding by a negative width becomes a slice;
 * a transposed convolution that cuts more than its window reaches, and adds rows behind, is cut afterwards (torch-mlir reads
@@ -281,6 +282,25 @@ def _kth_value(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple
     return (values, places) if keepdim else (values.squeeze(dim), places.squeeze(dim))
 
 
+def _multi_margin_loss(
+    x: Tensor,
+    target: Tensor,
+    p: float = 1,
+    margin: float = 1,
+    weight: Tensor | None = None,
+    reduction: int = 1,
+) -> Tensor:
+    rows, labels = x.reshape(-1, x.shape[-1] if x.dim() else 1), target.reshape(-1, 1)
+    if x.dim() > 2 or not x.dtype.is_floating_point or p not in (1, 2):
+        return NotImplemented
+    short = margin - torch.gather(rows, 1, labels) + rows
+    is_short = (short > 0) & (torch.arange(rows.size(1)) != labels)
+    short = short if p == 1 else short * short
+    short = short if weight is None else short * weight[labels]
+    losses = torch.where(is_short, short, 0).sum(1) / rows.size(1)
+    return (losses.reshape(target.shape), losses.mean(), losses.sum())[reduction]
+
+
 def _multilabel_margin_loss(x: Tensor, target: Tensor, reduction: int) -> tuple[Tensor, Tensor]:
     """The loss, and which labels are targets. Of x: one class, classes, or batch by classes."""
     count = x.shape[-1] if x.dim() else 1
@@ -289,8 +309,9 @@ def _multilabel_margin_loss(x: Tensor, target: Tensor, reduction: int) -> tuple[
     valid = places < torch.where(labels == -1, places, count).amin(-1, keepdim=True)
     of_targets = torch.gather(rows, -1, torch.where(valid, labels, 0))
     is_target = (places == torch.where(valid, labels, -1).unsqueeze(-1)).any(1)
-    short = torch.clamp_min(1 - of_targets.unsqueeze(-1) + rows.unsqueeze(1), 0) / count
-    losses = torch.where(valid.unsqueeze(-1) & ~is_target.unsqueeze(1), short, 0).sum((-1, -2))
+    short = 1 - of_targets.unsqueeze(-1) + rows.unsqueeze(1)
+    is_short = (short > 0) & valid.unsqueeze(-1) & ~is_target.unsqueeze(1)
+    losses = torch.where(is_short, short / count, 0).sum((-1, -2))
     loss = (losses.reshape(x.shape[:-1]), losses.mean(), losses.sum())[reduction]
     return loss, is_target.to(x.dtype).reshape(target.shape)
 
@@ -398,6 +419,7 @@ REPAIRS: dict[Any, Callable[..., Any]] = {
     aten.fmod.Scalar: _fmod,
     aten.fmod.Tensor: _fmod_of_tensors,
     aten.kthvalue.default: _kth_value,
+    aten.multi_margin_loss.default: _multi_margin_loss,
     aten.multilabel_margin_loss_forward.default: _multilabel_margin_loss,
     aten.gelu.default: _gelu,
     aten.elu.default: _elu,

@@ -15,6 +15,7 @@ torch-mlir's own is the base. In front of it stand, each with what it replaces a
 * `widened`: bytes and half-precision floats, computed in a wider type;
 * `repairs`: what torch-mlir folds or lowers wrongly; integers and numbers beyond their type in front of `widened`;
 * `memory`: what takes less memory another way;
+* `sampled`: images sampled at the places of a grid;
 * `random`: what draws random numbers, in front of all others;
 * `lists`: ops on lists of tensors, as optimizers call them;
 * `recurrent`: LSTM, GRU and Elman networks, as loops;
@@ -49,6 +50,7 @@ from hotdesk.frontends.torch.decompositions.polynomials import POLYNOMIALS
 from hotdesk.frontends.torch.decompositions.random import RANDOM
 from hotdesk.frontends.torch.decompositions.recurrent import RECURRENT
 from hotdesk.frontends.torch.decompositions.repairs import REPAIRS, WRAPPED
+from hotdesk.frontends.torch.decompositions.sampled import SAMPLED
 from hotdesk.frontends.torch.decompositions.scattered import SCATTERED
 from hotdesk.frontends.torch.decompositions.special import SPECIAL
 from hotdesk.frontends.torch.decompositions.widened import BY_NUMBER, NARROW, PROMOTED, either
@@ -87,6 +89,7 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
         BITS,
         GRADIENTS,
         COMPOSED,
+        SAMPLED,
         SPECIAL,
         BESSEL,
         POLYNOMIALS,

@@ -1,0 +1,130 @@
+"""Calls that eager PyTorch refuses for the integers or booleans they are given, although `torch.export` takes them.
+
+Export asks what the results of a call look like, not whether there is a kernel that makes them: `softmax` of integers has a shape
+and a type, and no kernel. So eager PyTorch is asked itself. Each call of a graph that is given integers or booleans is made with
+small tensors of ones, of the same types, and of zeros if it fails: in a tensor of one element there is no place 1. It is refused
+
+1. if eager PyTorch says that it has no kernel for such elements;
+2. if eager PyTorch refuses it in other words, and takes it with floats in place of all integers and booleans.
+
+What fails otherwise has to do with the small sizes, or with the ones. Nothing is said of floats: which of them have a kernel is
+another matter on another device. Nothing is said either of random ops, which would take numbers of PyTorch's generator, of ops
+that are not PyTorch's own, and of calls that fill more memory than is small.
+"""
+
+# Sizes may be symbolic; the annotations do not show it.
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any, cast
+
+import torch
+from torch._ops import OpOverload
+from torch.utils import _pytree as pytree
+
+from hotdesk.errors import ExportError
+from hotdesk.frontends.torch.control_flow import all_graphs
+from hotdesk.frontends.torch.lines import node_line
+
+_MOST_ELEMENTS = 4096
+"""Of tensors that are made in the sizes of the model."""
+_SMALL = 4
+"""A size where that would be too many: equal sizes stay equal, and those below it what they are."""
+_NO_KERNEL = re.compile(r"not implemented for '(Bool|Byte|Char|Short|Int|Long)'")
+
+_Key = tuple[Any, str]
+
+
+def refuse_types_without_kernel(graph: torch.fx.Graph) -> None:
+    """Raises ExportError for a call, also in graphs of control flow, that eager PyTorch refuses by the rules above."""
+    asked = set[_Key]()
+    for node in (node for each in all_graphs(graph) for node in each.nodes):
+        call = _small_call(node)
+        if call is None:
+            continue
+        key = (node.target, repr(pytree.tree_map_only(torch.Tensor, _described, call)))
+        if key in asked:
+            continue
+        asked.add(key)
+        said = _refusal(node.target, *call)
+        if said is not None:
+            given = [each for each in pytree.tree_leaves(call) if isinstance(each, torch.Tensor)]
+            raise ExportError(
+                f"PyTorch refuses op `{node.target}`",
+                expected="tensors of element types that it has a kernel for",
+                got=f"{', '.join(dict.fromkeys(str(each.dtype) for each in given))}: {' '.join(str(said).split())[:200]}",
+                where=node_line(node),
+                hint="Convert the tensor first, such as `x.float()`.",
+            )
+
+
+def _small_call(node: torch.fx.Node) -> tuple[Any, Any] | None:
+    """The arguments of a call with small tensors in place of its own; None for one that is not made."""
+    target: Any = node.target
+    if not isinstance(target, OpOverload) or cast(Any, target).namespace != "aten":
+        return None
+    if torch.Tag.nondeterministic_seeded in cast(Any, target).tags:
+        return None
+    given: list[torch.fx.Node] = node.all_input_nodes
+    values = [each.meta.get("val") for each in given]
+    tensors = [each for each in values if isinstance(each, torch.Tensor)]
+    if not any(_is_whole(each.dtype) for each in tensors) or any(each.device.type != "cpu" for each in tensors):
+        return None
+    results = [each for each in pytree.tree_leaves(node.meta.get("val")) if isinstance(each, torch.Tensor)]
+    sizes = [size for each in (*tensors, *results) for size in each.shape]
+    is_small = all(isinstance(size, int) for size in sizes) and all(
+        each.numel() <= _MOST_ELEMENTS for each in (*tensors, *results)
+    )
+
+    def small(value: Any) -> Any:
+        if isinstance(value, torch.fx.Node):
+            value = value.meta.get("val")
+        if isinstance(value, torch.Tensor):
+            shape = [size if is_small else _small_size(size) for size in value.shape]
+            return torch.ones(shape, dtype=value.dtype)
+        return _SMALL if isinstance(value, torch.SymInt) else value
+
+    call = pytree.tree_map(small, (node.args, node.kwargs), is_leaf=lambda each: isinstance(each, torch.fx.Node))
+    return call if is_small or _fills_little(call) else None
+
+
+def _is_whole(dtype: torch.dtype) -> bool:
+    return not dtype.is_floating_point and not dtype.is_complex
+
+
+def _small_size(size: Any) -> int:
+    return min(size, _SMALL) if isinstance(size, int) else _SMALL
+
+
+def _fills_little(call: tuple[Any, Any]) -> bool:
+    """Whether the numbers of a call, if they are sizes, are of little memory."""
+    numbers = [each for each in pytree.tree_leaves(call) if isinstance(each, int)]
+    return math.prod(max(1, abs(each)) for each in numbers) <= _MOST_ELEMENTS
+
+
+def _described(x: torch.Tensor) -> str:
+    return f"{x.dtype}{list(x.shape)}"
+
+
+def _refusal(op: Any, args: Any, kwargs: Any) -> Exception | None:
+    """What eager PyTorch says of a call that it refuses for its types."""
+
+    def raised(changed: Callable[[torch.Tensor], torch.Tensor]) -> Exception | None:
+        given, named = pytree.tree_map_only(torch.Tensor, changed, (args, kwargs))
+        try:
+            op(*given, **named)
+        except Exception as error:
+            return error
+        return None
+
+    error = raised(torch.clone)  # it may write to them
+    if error is None:
+        return None
+    for each in (error, raised(torch.zeros_like)):
+        if _NO_KERNEL.search(str(each)):
+            return each
+    return error if raised(lambda x: x.float() if _is_whole(x.dtype) else x.clone()) is None else None
