@@ -11,6 +11,7 @@ from typing import Any
 
 from hotdesk._bindings import ir, translated
 from hotdesk.errors import ArtifactMachineError, MissingExtraError
+from hotdesk.interruptible import interruptible
 from hotdesk.runtime.code.targets import Target
 
 _LEVEL = 3  # of optimisation
@@ -21,17 +22,28 @@ def compile_for(module: ir.Module, target: Target) -> bytes:
 
     Raises MissingExtraError without llvmlite, ArtifactMachineError for a target that LLVM does not know.
     """
-    machine = _machine(target)
-    made = _llvm().parse_assembly(_spelled_as_before(translated(module)))
-    made.triple, made.data_layout = target.triple, str(machine.target_data)
-    _optimise(made, machine)
-    return machine.emit_object(made)
+    llvm, machine, text = _llvm(), _machine(target), _spelled_as_before(translated(module))
+
+    def compiled() -> bytes:
+        made = llvm.parse_assembly(text)
+        made.triple, made.data_layout = target.triple, str(machine.target_data)
+        _optimise(made, machine)
+        return machine.emit_object(made)
+
+    return interruptible(compiled, "hotdesk-llvm")
 
 
 def compile_linked(modules: Sequence[ir.Module], target: Target, entry: str, name: str) -> tuple[bytes, frozenset[str]]:
     """The object file of modules linked to one, with the function `entry` as `name` and no other symbol; and what it calls."""
     llvm, machine = _llvm(), _machine(target)
-    parsed = [llvm.parse_assembly(_spelled_as_before(translated(module))) for module in modules]
+    texts = [_spelled_as_before(translated(module)) for module in modules]
+    return interruptible(lambda: _linked(llvm, machine, texts, target, entry, name), "hotdesk-llvm")
+
+
+def _linked(
+    llvm: Any, machine: Any, texts: Sequence[str], target: Target, entry: str, name: str
+) -> tuple[bytes, frozenset[str]]:
+    parsed = [llvm.parse_assembly(text) for text in texts]
     wanted = {f.name for each in parsed for f in each.functions if f.is_declaration} | {entry}
     for each in parsed:
         each.triple, each.data_layout = target.triple, str(machine.target_data)
