@@ -109,10 +109,13 @@ def constant(value: int, kind: ir.Type, before: ir.Operation) -> ir.Value:
 
 
 def compared(how: str, a: ir.Value, b: ir.Value, before: ir.Operation) -> ir.Value:
-    """Whether an integer is as another one; `how` as `arith.cmpi` has it in its text, such as `ult`."""
-    bit, word = ir.IntegerType.get_signless(1), ir.IntegerType.get_signless(64)
+    """Whether an integer is as another one, or each of a vector; `how` as `arith.cmpi` has it in its text, such as `ult`."""
+    word = ir.IntegerType.get_signless(64)
+    kind: ir.Type = ir.IntegerType.get_signless(1)
+    if isinstance(a.type, ir.VectorType):
+        kind = ir.VectorType.get(a.type.shape, kind)
     predicate = ir.IntegerAttr.get(word, _HOW.index(how))
-    return create("arith.cmpi", [a, b], [bit], {"predicate": predicate}, before=before).results[0]
+    return create("arith.cmpi", [a, b], [kind], {"predicate": predicate}, before=before).results[0]
 
 
 def index_cast(value: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:

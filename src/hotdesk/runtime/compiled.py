@@ -98,7 +98,7 @@ class SizeChecks:
 def _holds(relation: Any, values: Mapping[sympy.Symbol, int]) -> bool:
     try:
         return relation.subs(values) is sympy.true
-    except ZeroDivisionError:  # it has no value for these sizes
+    except (ZeroDivisionError, TypeError):  # it has no value for these sizes, or compares none
         return False
 
 

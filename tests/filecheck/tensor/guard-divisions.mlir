@@ -8,7 +8,7 @@
 // CHECK:           [[OK:%.*]] = arith.cmpi ne, [[B]], %{{.*}} : i32
 // CHECK-NEXT:      cf.assert [[OK]], "no division of an integer by zero"
 // CHECK-NEXT:      [[LEAST:%.*]] = arith.constant -2147483648 : i32
-// CHECK-NEXT:      arith.cmpi eq, [[A]], [[LEAST]] : i32
+// CHECK-NEXT:      arith.cmpi ne, [[A]], [[LEAST]] : i32
 // CHECK:           [[ONE:%.*]] = arith.constant 1 : i32
 // CHECK-NEXT:      [[D:%.*]] = arith.select %{{.*}}, [[B]], [[ONE]] : i32
 // CHECK-NEXT:      arith.divsi [[A]], [[D]] : i32

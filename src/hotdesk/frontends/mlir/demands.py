@@ -2,6 +2,7 @@
 
     linalg.add ins(%x, %y : tensor<?xf32>, tensor<?xf32>) …      dim 0 of %x = dim 0 of %y
     tensor.extract_slice %x[%o] [%s] [1]                         0 <= o, 0 <= s, o + s <= dim 0 of %x
+    arith.divsi %n, %d                                           d != 0
 
 MLIR leaves what happens otherwise undefined.
 """
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from hotdesk._bindings import indexing_maps, ir
+from hotdesk.ir.divisions import BY_ZERO, may_fail
 from hotdesk.ir.types import DYNAMIC, is_memref, is_tensor, kept_dims, shape_of
 from hotdesk.ir.walking import int_array, integer_of, segment_sizes
 
@@ -66,7 +68,15 @@ class Window:
     message: str = "a window inside of its operand"
 
 
-Demand: TypeAlias = Equal | NotNegative | Inside | Window
+@dataclass(frozen=True, slots=True)
+class Divides:
+    """A division of integers has a quotient, as `ir.divisions` says of the op."""
+
+    op: ir.Operation
+    message: str = BY_ZERO
+
+
+Demand: TypeAlias = Equal | NotNegative | Inside | Window | Divides
 
 _SLICES = {"tensor.extract_slice": 0, "memref.subview": 0, "tensor.insert_slice": 1, "tensor.parallel_insert_slice": 1}
 """Ops on a part of a tensor, with the number of the operand that it is a part of."""
@@ -120,6 +130,8 @@ def demands(op: ir.Operation) -> Iterator[Demand]:
             for each in operands[1:]:
                 pairs = enumerate(zip(first, dims(each), strict=True))
                 yield from (Equal(a, (b,)) for i, (a, b) in pairs if i != axis)
+        case _ if may_fail(op):
+            yield Divides(op)
         case _:
             return
 

@@ -7,15 +7,16 @@ A demand that holds for all sizes has none. What the regions of `linalg` ops rea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.frontends.mlir.demands import Demand, Dim, Equal, Inside, NotNegative, Number, demands
+from hotdesk.frontends.mlir.demands import Demand, Dim, Divides, Equal, Inside, NotNegative, Number, Window, demands
 from hotdesk.frontends.mlir.sizes import relations
 from hotdesk.ir.building import compared, create, dim, index_constant
+from hotdesk.ir.divisions import demanded
 from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.walking import ops_outside_payloads
 from hotdesk.program.symbolic import SymbolicSizes
@@ -43,9 +44,10 @@ def _guard(op: ir.Operation, demand: Demand) -> None:
     is_inserted = parent is not None and parent.name == "scf.forall.in_parallel"  # a region of nothing else
     with op.location:
         check = _Check(parent.operation if parent is not None and is_inserted else op)
-        message = ir.StringAttr.get(f"`{op.name}`: {demand.message}")
-        told: dict[str, ir.Attribute] = {"msg": message, CHECKED_OP: ir.StringAttr.get(op.name)}
-        create("cf.assert", [check.holds(demand)], [], told, before=check.before)
+        for holds, message in check.of(demand):
+            told = {"msg": f"`{op.name}`: {message}", CHECKED_OP: op.name}
+            attributes = {key: ir.StringAttr.get(text) for key, text in told.items()}
+            create("cf.assert", [holds], [], attributes, before=check.before)
 
 
 class _Check:
@@ -54,19 +56,22 @@ class _Check:
     def __init__(self, before: ir.Operation) -> None:
         self.before = before
 
-    def holds(self, demand: Demand) -> ir.Value:
-        """Whether a demand holds, an `i1`."""
+    def of(self, demand: Demand) -> Iterable[tuple[ir.Value, str]]:
+        """What has to hold for a demand to be met, each an `i1`, with the message of it."""
         match demand:
+            case Divides():
+                return demanded(demand.op, self.before)
             case Equal():
-                return self._equal(self._value(demand.number), list(map(self._value, demand.factors)))
+                holds = self._equal(self._value(demand.number), list(map(self._value, demand.factors)))
             case NotNegative():
-                return self._compared("sge", self._value(demand.number), self._constant(0))
+                holds = self._compared("sge", self._value(demand.number), self._constant(0))
             case Inside():
-                return self._inside(demand)
-            case _:
+                holds = self._inside(demand)
+            case Window():
                 extents = {loop: self._value(extent) for loop, extent in demand.extents.items()}
                 inside = self._compared("slt", self._last(demand.last, extents), self._value(demand.whole))
-                return self._any([inside, *(self._is_zero(extent) for extent in extents.values())])
+                holds = self._any([inside, *(self._is_zero(extent) for extent in extents.values())])
+        return [(holds, demand.message)]
 
     def _equal(self, whole: ir.Value, factors: Sequence[ir.Value]) -> ir.Value:
         """Divides by one factor after the other: that is exact, whatever their product."""

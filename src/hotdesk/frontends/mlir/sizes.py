@@ -14,7 +14,7 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Source
-from hotdesk.frontends.mlir.demands import Demand, Dim, Equal, Inside, NotNegative, Number, Window, demands
+from hotdesk.frontends.mlir.demands import Demand, Dim, Divides, Equal, Inside, NotNegative, Number, Window, demands
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import top_level_ops
 from hotdesk.passes.lower.function import SizeCheck
@@ -71,6 +71,8 @@ def relations(demand: Demand, known: SymbolicSizes) -> list[Any]:
             extents = {loop: size(extent) for loop, extent in demand.extents.items()}
             is_empty = [_algebra.Eq(extents[loop], 0) for loop in sorted(extents)]
             return [_algebra.Or(_algebra.Lt(expand(_last(demand.last, extents)), size(demand.whole)), *is_empty)]
+        case Divides():  # sizes are never the smallest integer
+            return [_algebra.Ne(known.value(demand.op.operands[1]), 0)]
 
 
 def _last(expression: Any, extents: dict[int, Size]) -> Any:

@@ -33,7 +33,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.carried import carrier
 from hotdesk.frontends.torch.lines import node_line
-from hotdesk.frontends.torch.size_values import Check, SizeValues, made_check
+from hotdesk.frontends.torch.size_values import Check, SizeValues, check_divisions, location_of, made_check
 from hotdesk.frontends.torch.specs import plain
 from hotdesk.frontends.torch.tensor_assertions import TensorAssertion
 from hotdesk.graphs import postorder
@@ -56,6 +56,10 @@ class Replacement(Protocol):
     def write(self, site: CutSite) -> Mapping[int, ir.Value]:
         """Makes what stands for the op, and gives its results by their numbers."""
         ...
+
+
+_Checked: TypeAlias = Mapping[ir.Operation, Sequence[ir.Operation]]
+"""The checks that go in front of an op, by that op."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +300,12 @@ def joined(
         checks_first: whether all checks, with what they read, go in front of the other ops, not those of arguments alone.
         spell: how sizes are told in refusals.
     """
-    if not (cuts or checks or asserted):
-        return
     with entered(module.operation):
         function = main_function(module)
         block = entry_block(function)
+        if not (cuts or checks or asserted):
+            check_divisions(function)
+            return
         *_, last = (op.operation for op in block.operations)
         returned = list(last.operands)
         own = len(arguments)
@@ -312,6 +317,7 @@ def joined(
             given = [next(inputs) for _ in each.written.inputs]
             replaced = {place: next(stand_ins) for place in each.sizes}
             wanted = {place: (value.type, each.sizes[place]) for place, value in replaced.items()}
+            cast(Any, last).location = location_of(each.line, function)  # what is made in front of it is there, too
             with _named(each):
                 found = each.written.write(CutSite([made.get(value, value) for value in given], wanted, sizes, last))
                 found = {
@@ -321,7 +327,10 @@ def joined(
             for place, stand_in in replaced.items():
                 stand_in.replace_all_uses_with(found[place])
                 made[stand_in] = found[place]
+        cast(Any, last).location = function.location
         sizes.check_the_rest()
+        divisions = check_divisions(function)
+        dividing = [check for checks in divisions.values() for check in checks]
         own_results = results - len(asserted)
         kept, truths = list(last.operands)[:own_results], list(last.operands)[own_results:results]
         asserts = _checks(asserted, truths, last)
@@ -331,8 +340,12 @@ def joined(
             block.erase_argument(position)
         known = signature(function)
         set_signature(function, FunctionSignature(known.arguments[:own], known.results[:own_results]))
-        first = [*sizes.asserts, *asserts] if checks_first else sizes.asserts_of_arguments
-        _put_in_order(block, first, new, sizes.checked)
+        first = [*sizes.asserts, *asserts, *dividing] if checks_first else sizes.asserts_of_arguments
+        _put_in_order(block, first, new, _both(sizes.checked, divisions))
+
+
+def _both(first: _Checked, second: _Checked) -> _Checked:
+    return {op: [*first.get(op, ()), *second.get(op, ())] for op in (*first, *second)}
 
 
 def _checks(asserted: Sequence[TensorAssertion], truths: Sequence[ir.Value], last: ir.Operation) -> list[ir.Operation]:
@@ -351,7 +364,7 @@ def _put_in_order(
     block: ir.Block,
     first: Sequence[ir.Operation],
     last: ir.Operation,
-    checked: Mapping[ir.Operation, Sequence[ir.Operation]],
+    checked: _Checked,
 ) -> None:
     """Moves the ops of a block, where need be, so that each comes behind those whose results it reads, and behind its checks.
 

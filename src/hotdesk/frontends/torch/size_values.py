@@ -19,10 +19,15 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.frontends.torch.specs import plain
 from hotdesk.ir.building import create, dim, index_cast, index_constant
+from hotdesk.ir.divisions import BY_ZERO, demanded, may_fail
 from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.size_ops import relation_value, size_value
-from hotdesk.ir.walking import defining_op
+from hotdesk.ir.walking import constant_of, defining_op, top_level_ops
+from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.sizes.proofs import SizeProver
 from hotdesk.sizes.size import spelled
+
+_algebra: Any = sympy  # SymPy's functions are not annotated
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,20 @@ def made_check(truth: ir.Value, told: str, op: str, line: str, before: ir.Operat
     attributes: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(told), CHECKED_OP: ir.StringAttr.get(op)}
     made = create("cf.assert", [truth], [], attributes, before=before)
     cast(Any, made).location = location_of(line, before)
+    return made
+
+
+def check_divisions(function: ir.Operation) -> dict[ir.Operation, list[ir.Operation]]:
+    """Makes the checks of the divisions of integers outside of control flow, each in front of its division; gives them by that.
+
+    What holds for all sizes has none.
+    """
+    known, made = SymbolicSizes(function), dict[ir.Operation, list[ir.Operation]]()
+    for op in filter(may_fail, top_level_ops(function)):
+        is_told = SizeProver(may_be_negative=known.may_be_negative).decided(_algebra.Ne(known.value(op.operands[1]), 0))
+        name = "operator.mod" if "rem" in op.name else "operator.floordiv"
+        needed = [(holds, told) for holds, told in demanded(op, op) if not (is_told and told is BY_ZERO)]
+        made[op] = [made_check(holds, told, name, "", op) for holds, told in needed]
     return made
 
 
@@ -209,10 +228,30 @@ class SizeValues:
         if name in _OF_FLOATS:
             first, *rest = map(self._float, number.args)
             for each in rest:
-                first = self._made_float(_OF_FLOATS[name], [first, each])
+                first = self._of_floats(_OF_FLOATS[name], first, each)
             return first
         whole = number.args[0] if name == "ToFloat" else number
         return self._made_float("arith.sitofp", [self.number(whole, ir.IntegerType.get_signless(64))])
+
+    def _of_floats(self, op: str, first: ir.Value, second: ir.Value) -> ir.Value:
+        """An op on two floats. Python has no quotients by 0, nor negative powers of it, where floats have infinity."""
+        made, power = self._made_float(op, [first, second]), constant_of(second)
+        if op == "arith.divf":
+            self._check_not_zero(second, made, "no division of a number by zero", "operator.truediv")
+        elif op == "math.powf" and power is not None and power < 0:
+            self._check_not_zero(first, made, "no negative power of zero", "operator.pow")
+        return made
+
+    def _check_not_zero(self, number: ir.Value, made: ir.Value, told: str, op: str) -> None:
+        """Checks that a float is not 0, in front of what is made of it."""
+        bit = ir.IntegerType.get_signless(1)
+        unequal = {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 13)}  # or unordered
+        with self._before.context:
+            zero = self._made_float("arith.constant", [], {"value": ir.FloatAttr.get_f64(0.0)})
+        holds = create("arith.cmpf", [number, zero], [bit], unequal, before=self._before).results[0]
+        check = made_check(holds, told, op, "", self._before)
+        self.asserts.append(check)
+        self.checked[cast(ir.Operation, defining_op(made))] = [check]
 
     def _made_float(self, op: str, operands: Sequence[ir.Value], attributes: Any = None) -> ir.Value:
         return create(op, operands, [ir.F64Type.get()], attributes, before=self._before).results[0]

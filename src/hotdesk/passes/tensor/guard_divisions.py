@@ -4,7 +4,7 @@
 
 Legal iff
 
-1. the division stands in a structured op: those outside are of sizes;
+1. the division stands in the region of an op: those outside are checked where programs are read (`ir.divisions.demanded`);
 2. its divisor is no constant other than zero and minus one.
 
 What the division gives where the check fails is not used. The smallest integer by minus one is itself, as numbers of so many bits
@@ -13,26 +13,16 @@ wrap around; processors fault on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.building import compared, constant, create
-from hotdesk.ir.walking import constant_of, nested_ops, top_level_ops
+from hotdesk.ir.building import create
+from hotdesk.ir.divisions import BY_ZERO, all_of, does_not_overflow, is_not_by_zero, may_fail, repeated
+from hotdesk.ir.walking import nested_ops, top_level_ops
 from hotdesk.passes.base import FunctionPass
-
-MESSAGE = "no division of an integer by zero"
-_IS_SIGNED: Mapping[str, bool] = {
-    "arith.divsi": True,
-    "arith.remsi": True,
-    "arith.floordivsi": True,
-    "arith.ceildivsi": True,
-    "arith.divui": False,
-    "arith.remui": False,
-    "arith.ceildivui": False,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,36 +34,17 @@ class GuardDivisions(FunctionPass):
     def run_on(self, function: ir.Operation) -> Iterable[Decision]:
         for op in top_level_ops(function):
             for inner in list(nested_ops(op)):
-                if inner.name in _IS_SIGNED and not _is_harmless(inner.operands[1]):
+                if may_fail(inner):
                     _guard(inner)
         return ()
 
 
-def _is_harmless(divisor: ir.Value) -> bool:
-    return constant_of(divisor) not in (None, 0, -1)
-
-
 def _guard(division: ir.Operation) -> None:
-    number, divisor = division.operands
-    not_zero = _is("ne", divisor, 0, division)
-    create("cf.assert", [not_zero], [], {"msg": ir.StringAttr.get(MESSAGE)}, before=division)
-    divides = not_zero
-    if _IS_SIGNED[division.name]:
-        overflows = _both(_is("eq", number, _least(number.type), division), _is("eq", divisor, -1, division), division)
-        false = constant(0, overflows.type, division)
-        divides = create("arith.select", [overflows, false, not_zero], [overflows.type], before=division).results[0]
-    one = constant(1, divisor.type, division)
+    divisor = division.operands[1]
+    divides = is_not_by_zero(division, division)
+    create("cf.assert", [all_of(divides, division)], [], {"msg": ir.StringAttr.get(BY_ZERO)}, before=division)
+    fits = does_not_overflow(division, division)
+    if fits is not None:
+        divides = create("arith.andi", [fits, divides], [divides.type], before=division).results[0]
+    one = repeated(1, divisor.type, division)
     division.operands[1] = create("arith.select", [divides, divisor, one], [divisor.type], before=division).results[0]
-
-
-def _least(type: ir.Type) -> int:
-    width = type.width if isinstance(type, ir.IntegerType) else 64
-    return -(1 << (width - 1))
-
-
-def _is(how: str, value: ir.Value, number: int, before: ir.Operation) -> ir.Value:
-    return compared(how, value, constant(number, value.type, before), before)
-
-
-def _both(a: ir.Value, b: ir.Value, before: ir.Operation) -> ir.Value:
-    return create("arith.andi", [a, b], [a.type], before=before).results[0]
