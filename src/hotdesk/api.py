@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from hotdesk._bindings import ir
-from hotdesk.donation import Donate, donating
+from hotdesk.donation import Donate, donating, listed
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.frontends.mlir.reading import is_given
@@ -100,6 +100,13 @@ class Options:
             raise OptionError("option 'order'", expected="'given' or 'peak'", got=repr(self.order))
 
 
+def given_options(options: Options | None) -> Options:
+    """Those that are given, or the default. Raises OptionError for anything else."""
+    if options is not None and not isinstance(cast(object, options), Options):
+        raise OptionError("options", expected="hotdesk.Options(…), or None", got=type(options).__name__)
+    return options or Options()
+
+
 def _bytes(option: str, given: int | str | None) -> int | None:
     try:
         return None if given is None else parse_bytes(given)
@@ -146,7 +153,7 @@ def compile(
     Raises:
         HotdeskError: one of its subclasses, with a code and what to do; see docs/errors.
     """
-    options = options or Options()
+    options = given_options(options)
     options = options if order is None else replace(options, order=order)
     options = options if budget is None else replace(options, budget=budget)
     options = options if seed is None else replace(options, seed=seed)
@@ -222,7 +229,10 @@ def compile_many(entries: Mapping[str, Entry], *, options: Options | None = None
     Raises:
         HotdeskError: as `compile` does.
     """
-    options = options or Options()
+    options = given_options(options)
+    if not isinstance(cast(object, entries), Mapping):
+        expected = "a dict: by name, a tuple of a model, arguments, keyword arguments and dynamic shapes"
+        raise OptionError("entries of compile_many", expected=expected, got=type(entries).__name__)
     with whole_imports(), sources_forgotten(), collection_made_rare():
         logs = {name: Log(keep_ir=options.keep_ir) for name in entries}
         captured = {name: _entry(name, entry, options) for name, entry in entries.items()}
@@ -306,7 +316,7 @@ def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log)
     """The program as it was kept on disk, or else compiled and kept."""
     from hotdesk.frontends.torch.export import forget_trace, lower
 
-    donate = donate if isinstance(donate, bool | int | str) else tuple(donate)
+    donate = donate if isinstance(donate, bool | int | str) else listed(donate)
     with log.stage("look-up"):
         settings = (options.order, options.budget_bytes, options.foreign, options.winograd, options.recompute)
         key = None if options.keep_ir else key_of_program(exported, donate, settings)
@@ -353,7 +363,7 @@ def _exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_s
 def build(captured: Captured, log: Log, options: Options | None = None, shared: Shared | None = None) -> Program:
     """Takes a captured program through the pipeline and gives it memory, of which some may be `shared`."""
     shared = shared or Shared()
-    return _program(*finish(captured, log, options or Options(), shared), log, shared)
+    return _program(*finish(captured, log, given_options(options), shared), log, shared)
 
 
 def finish(

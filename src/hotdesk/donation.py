@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from hotdesk.errors import OptionError
 
@@ -45,7 +45,7 @@ def _numbers(captured: Captured, specs: Sequence[TensorSpec], donate: Donate) ->
     known: dict[str, tuple[int, ...]] = {spec.name: (number,) for number, spec in enumerate(specs)}
     known.update((name, inputs) for name, inputs in parameters if name)
     found: set[int] = set()
-    for each in (donate,) if isinstance(donate, int | str) else donate:
+    for each in (donate,) if isinstance(donate, int | str) else listed(donate):
         inputs: tuple[int, ...] | None = known.get(each) if isinstance(each, str) else None
         if isinstance(each, int) and not isinstance(each, bool) and -len(parameters) <= each < len(parameters):
             inputs = parameters[each][1]
@@ -57,3 +57,11 @@ def _numbers(captured: Captured, specs: Sequence[TensorSpec], donate: Donate) ->
             raise OptionError("option 'donate'", expected="a parameter with tensors in it", got=repr(each))
         found.update(inputs)
     return found
+
+
+def listed(donate: Iterable[int | str]) -> tuple[int | str, ...]:
+    """Several positions and names. Raises OptionError for what is none of them."""
+    if not isinstance(cast(object, donate), Iterable):
+        expected = "True, a position or a name of a parameter, or several of them"
+        raise OptionError("option 'donate'", expected=expected, got=repr(donate))
+    return tuple(donate)

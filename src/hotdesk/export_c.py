@@ -57,9 +57,9 @@ def export_c(saving: Saving, folder: str, target: str, name: str) -> tuple[Path,
 
 def require_names(target: str, name: str) -> None:
     """Raises OptionError for an unknown target, and for a name that files and functions cannot begin with."""
-    if target not in TARGETS:
+    if not isinstance(cast(object, target), str) or target not in TARGETS:
         raise OptionError("option 'target'", expected=f"one of {', '.join(TARGETS)}", got=repr(target))
-    if not _NAME.fullmatch(name) or name in _TAKEN:
+    if not isinstance(cast(object, name), str) or not _NAME.fullmatch(name) or name in _TAKEN:
         raise OptionError(
             "option 'name'", expected=f"a name in C, but none of {', '.join(sorted(_TAKEN))}", got=repr(name)
         )

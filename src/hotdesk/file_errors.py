@@ -5,6 +5,16 @@ from __future__ import annotations
 import os
 from difflib import get_close_matches
 from pathlib import Path
+from typing import cast
+
+from hotdesk.errors import OptionError
+
+
+def path_of(given: str | os.PathLike[str], what: str) -> str:
+    """The name of a file or folder as text. Raises OptionError, about `what`, for anything else."""
+    if not isinstance(cast(object, given), (str, os.PathLike)):
+        raise OptionError(what, expected="a name or a `pathlib.Path`", got=repr(given))
+    return os.fspath(given)
 
 
 def found_instead(path: str | os.PathLike[str], error: OSError) -> str:

@@ -6,11 +6,12 @@ A model is captured once. `search.tradeoff` finds the ways on its tensors, each 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hotdesk.api import Options, captured, ways
+from hotdesk.api import Options, captured, given_options, ways
 from hotdesk.beside import OTHERS, Other, other, require_others
 from hotdesk.donation import Donate, donating
 from hotdesk.errors import OptionError
@@ -77,11 +78,14 @@ def tradeoff(
         HotdeskError: as `compile` does; OptionError where a size has no greatest value, for a program on memrefs, and for unknown
             names in `beside`.
     """
-    options = options or Options()
+    options = given_options(options)
     if options.order != "given" or options.budget is not None:
         raise OptionError("option 'options'", expected="neither order nor budget: both are looked for", got="one")
     if options.recompute:
         raise OptionError("option 'options'", expected="no recompute: budgets make values again", got="recompute=True")
+    _require_kinds(
+        budgets=(budgets, Iterable | None), beside=(beside, Iterable), most=(most, int), seconds=(seconds, Real)
+    )
     sweep_budgets = None if budgets is None else [_bytes(each) for each in budgets]
     others = require_others(beside)
     with whole_imports(), sources_forgotten(), collection_made_rare():
@@ -113,6 +117,21 @@ def tradeoff(
         *(made[0][1].name, _symbols(made[0][1], given, kwargs or {}), command, get_num_threads()),
         *(tuple(points), _refused(sweep.refused, made[0][1].inputs), version("hotdesk")),
     )
+
+
+def _require_kinds(**given: tuple[object, Any]) -> None:
+    """Raises OptionError for a value, by its name, that is not of its kind."""
+    for name, (value, kind) in given.items():
+        if not isinstance(value, kind):
+            raise OptionError(f"option '{name}'", expected=_KINDS[name], got=repr(value))
+
+
+_KINDS = {
+    "budgets": "several budgets, or None",
+    "beside": "names, in a list",
+    "most": "how many budgets at most",
+    "seconds": "a number of seconds",
+}
 
 
 def _refused(told: str, inputs: Sequence[TensorSpec]) -> str:

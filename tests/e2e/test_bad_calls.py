@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -184,3 +186,64 @@ def test_stages_that_were_not_kept(program: hotdesk.Program) -> None:
     with pytest.raises(OptionError) as caught:
         program.ir("fuse")
     well_formed(caught.value)
+
+
+WRONG: list[Any] = [None, 3, "x", [], {}, object(), 1.5, b"x", [None], {"a": 3}, print]
+"""What none of the functions below takes, or some do."""
+MLIR = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }"
+BUFFER = ("a", 0, 3, 16)
+FUNCTIONS: dict[str, Any] = {
+    "plan": lambda wrong: hotdesk.plan(wrong),
+    "a strategy": lambda wrong: hotdesk.plan([BUFFER], strategy=wrong),
+    "a time limit": lambda wrong: hotdesk.plan([BUFFER], time_limit=wrong),
+    "a buffer": lambda wrong: hotdesk.plan([wrong]),
+    "an id": lambda wrong: hotdesk.plan([(wrong, *BUFFER[1:])]),
+    "load": lambda wrong: hotdesk.load(wrong),
+    "many": lambda wrong: hotdesk.compile_many(wrong),
+    "one of many": lambda wrong: hotdesk.compile_many({"f": wrong}),
+    "options of many": lambda wrong: hotdesk.compile_many({}, options=wrong),
+    "options": lambda wrong: hotdesk.compile(MLIR, options=wrong),
+    "donated": lambda wrong: hotdesk.compile(MLIR, donate=wrong),
+    "an entry": lambda wrong: hotdesk.compile(MLIR, entry=wrong),
+    "budgets": lambda wrong: hotdesk.tradeoff(MLIR, budgets=wrong, seconds=0),
+    "others": lambda wrong: hotdesk.tradeoff(MLIR, beside=wrong, seconds=0),
+    "a limit": lambda wrong: hotdesk.tradeoff(MLIR, most=wrong, seconds=0),
+    "a time": lambda wrong: hotdesk.tradeoff(MLIR, beside=(), seconds=wrong),
+}
+METHODS: dict[str, Any] = {
+    "a difference": lambda program, wrong: program.diff(wrong),
+    "an explanation": lambda program, wrong: program.explain(wrong),
+    "a stage": lambda program, wrong: program.ir(wrong),
+    "a kind of processor": lambda program, wrong: program.save("saved", cpu=wrong),
+    "weights of a file": lambda program, wrong: program.save("saved", weights=wrong),
+    "a file": lambda program, wrong: program.save(wrong),
+    "a folder": lambda program, wrong: program.export_c(wrong),
+    "a processor": lambda program, wrong: program.export_c("folder", target=wrong),
+    "a name in C": lambda program, wrong: program.export_c("folder", name=wrong),
+}
+
+
+def _refuses(call: Any, wrong: Any) -> None:
+    """What is accepted is fine; what is not is refused by an error that says what is expected, and what it got."""
+    try:
+        call(wrong)
+    except (hotdesk.HotdeskError, ValueError) as error:
+        told = str(error)
+    else:
+        return
+    assert "expected" in told
+    assert "got" in told
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_arguments_of_the_wrong_kind(name: str) -> None:
+    for wrong in WRONG:
+        _refuses(FUNCTIONS[name], wrong)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_arguments_of_methods_of_the_wrong_kind(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = hotdesk.compile(MLIR)
+    for wrong in WRONG:
+        _refuses(partial(METHODS[name], program), wrong)

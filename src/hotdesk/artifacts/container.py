@@ -14,7 +14,7 @@ import os
 import stat
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from zlib import crc32
 
 from hotdesk.errors import ArtifactError, ArtifactVersionError
@@ -49,6 +49,10 @@ class Container:
             ArtifactError: it is no file that can be read, none of Hotdesk's, cut off, or its table is damaged.
             ArtifactVersionError: another version of the format.
         """
+        if not isinstance(cast(object, path), (str, os.PathLike)):
+            raise ArtifactError(
+                "the file of a saved program", expected="a name or a `pathlib.Path`", got=type(path).__name__
+            )
         self.name = os.fspath(path)
         try:
             # not waited for, should it be a pipe

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
+from numbers import Real
 from time import perf_counter
 from typing import Any, cast
 
@@ -78,9 +79,12 @@ def plan(
         ImportError: the strategy "cp-sat" without the package `ortools`, or "dive" without `numba`.
     """
     started = perf_counter()
-    problem = problem if isinstance(problem, Problem) else Problem(tuple(map(_as_buffer, problem)))
-    if strategy not in STRATEGIES and strategy != NO_REUSE:
+    if not isinstance(problem, Problem):
+        problem = Problem(tuple(map(_as_buffer, _several(problem))))
+    if not isinstance(cast("object", strategy), str) or (strategy not in STRATEGIES and strategy != NO_REUSE):
         raise ValueError(f"expected a strategy among {', '.join((*STRATEGIES, NO_REUSE))}, got {strategy!r}")
+    if time_limit is not None and not isinstance(cast("object", time_limit), Real):
+        raise ValueError(f"plan: expected a number of seconds for time_limit, got {shown(time_limit)}")
     reject_far_steps(problem)
     effort, capacity = (
         value if value is None else whole("plan", name, value)
@@ -99,6 +103,12 @@ def plan(
     request = Request(seed, placements, nodes, Deadline.after(time_limit))
     made = _Planner(strategy, request, capacity).plan(problem)
     return replace(made, seconds=perf_counter() - started)
+
+
+def _several(problem: object) -> Iterable[Any]:
+    if not isinstance(problem, Iterable):
+        raise PlanError("plan", expected="a Problem, or several buffers", got=shown(problem))
+    return cast("Iterable[Any]", problem)
 
 
 def _as_buffer(given: Any) -> Buffer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from typing import cast
 
 from hotdesk.errors import OptionError
 from hotdesk.explain import Outcome, Source
@@ -28,6 +29,9 @@ def explain(made: Document, what: str) -> str:
     Raises:
         OptionError: there is no such thing in the report.
     """
+    if not isinstance(cast(object, what), str):
+        expected = "'peak', a buffer such as 'b12', a line such as 'model.py:12', or a submodule"
+        raise OptionError("what to explain", expected=expected, got=repr(what))
     if what == "peak":
         return "\n".join(_peak(made))
     named = _BUFFER.fullmatch(what)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from ctypes import memmove
 from dataclasses import replace
 from threading import Lock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, NotSavableError, OptionError
 from hotdesk.runtime.arguments.admission import Admission, Admitted
@@ -280,7 +280,7 @@ class Program:
 
     def ir(self, stage: str) -> str:
         """The text of the IR after `stage`. Raises OptionError if it was not kept."""
-        if stage not in self._stages:
+        if not isinstance(cast(object, stage), str) or stage not in self._stages:
             expected = f"one of {', '.join(self._stages)}" if self._stages else "a program compiled to keep its stages"
             raise OptionError(f"stage '{stage}'", expected=expected, got="no such stage")
         return self._stages[stage]
@@ -378,7 +378,10 @@ class Program:
     def diff(self, other: Program | Document, *args: Any, **kwargs: Any) -> Diff:
         """What differs in memory between this program and another one, or an older report, in a call with these arguments."""
         from hotdesk.report.diff import diff
+        from hotdesk.report.document import Document
 
+        if not isinstance(cast(object, other), Program | Document):
+            raise OptionError("what to compare", expected="a program, or a report of one", got=repr(other))
         made = self.document(*args, **kwargs)
         return diff(made, other.document(*args, **kwargs) if isinstance(other, Program) else other)
 
@@ -438,8 +441,13 @@ class Program:
             WeightsError: the safetensors file has none of the weights. OptionError: an unknown `cpu`.
             OSError: the file cannot be written.
         """
+        from hotdesk.file_errors import path_of
+
+        if not isinstance(cast(object, cpu), Iterable):
+            raise OptionError("option 'cpu'", expected="'host', or names of kinds of processors", got=repr(cpu))
         levels = (cpu,) if isinstance(cpu, str) else tuple(cpu)
-        self._savable().save(os.fspath(path), os.fspath(weights), levels)
+        file, taken = path_of(path, "the file of a saved program"), path_of(weights, "option 'weights'")
+        self._savable().save(file, taken, levels)
 
     def export_c(
         self, folder: str | os.PathLike[str], *, target: str = "x86-64", name: str = "model"
@@ -459,7 +467,9 @@ class Program:
             MissingExtraError: without llvmlite. OptionError: an unknown target, or what is no name in C.
             OSError: the files cannot be written.
         """
-        return self._savable().export_c(os.fspath(folder), target, name)
+        from hotdesk.file_errors import path_of
+
+        return self._savable().export_c(path_of(folder, "the folder of a program in C"), target, name)
 
     def _savable(self) -> Saver:
         if self._saver is None:

@@ -155,6 +155,8 @@ def entry_function(module: ir.Module, name: str | None) -> ir.Operation:
         InvalidIRError: there is none at all.
         OptionError: there is no such function, or there are several.
     """
+    if name is not None and not isinstance(cast(object, name), str):
+        raise OptionError("option 'entry'", expected="the name of a function, or None", got=repr(name))
     functions = {key: each for key, each in named_functions(module).items() if not is_declaration(each)}
     public = [key for key, each in functions.items() if not is_private(each)]
     if name is None and len(public) != 1 and "main" not in functions:

@@ -51,8 +51,13 @@ class Problem:
 
 
 def _reject_repeats(kind: str, ids: Sequence[int | str]) -> None:
-    if len(set(ids)) == len(ids):
-        return
+    try:
+        if len(set(ids)) == len(ids):
+            return
+    except TypeError as error:
+        raise ValueError(
+            f"expected {kind} ids that are integers or strings, got one that is neither: {error}"
+        ) from error
     seen: set[int | str] = set()
     for name in ids:
         if name in seen:
