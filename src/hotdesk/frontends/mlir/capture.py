@@ -18,6 +18,7 @@ from hotdesk.frontends.mlir.guards import guard_demands
 from hotdesk.frontends.mlir.lowering import inline_calls, lower, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
 from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read
+from hotdesk.frontends.mlir.rounding import round_as_said
 from hotdesk.frontends.mlir.sizes import size_checks
 from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.context import entered, verify
@@ -53,6 +54,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
     module = lower(source.module)
     with entered(module.operation):
         refuse_what_is_not_compiled(module)
+        round_as_said(module)
         inline_calls(module)
         main = main_function(module)
         single_exit(main)
