@@ -4,7 +4,7 @@
 
 Legal iff
 
-1. the division stands in the region of an op: those outside are checked where programs are read (`ir.divisions.demanded`);
+1. the division stands in the region of an op: those outside are checked where programs are read (`ir.divisions`);
 2. its divisor is no constant other than zero and minus one.
 
 What the division gives where the check fails is not used. The smallest integer by minus one is itself, as numbers of so many bits
