@@ -13,6 +13,7 @@ An argument may have the memory of another one, the *result*, whose contents on 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
@@ -73,11 +74,19 @@ class ArgumentOrder:
         for number, buffer in enumerate(op.operands):
             if buffer not in argument.aliases | result.aliases:
                 continue
-            kind = op.operation.operands[number].type
-            if number not in (read if buffer in argument.aliases else written) or not _lies_in_order(kind):
+            memref = op.operation.operands[number]
+            element_by_element = number in (read if buffer in argument.aliases else written)
+            if not element_by_element or not self._is_in_order_from_start(memref):
                 return False
-            sizes.add(bytes_of_element(kind))
+            sizes.add(bytes_of_element(memref.type))
         return len(sizes) == 1 and 0 not in sizes
+
+    def _is_in_order_from_start(self, memref: ir.Value) -> bool:
+        """Whether a memref is row-major, and begins where the argument does that it shows."""
+        if not is_strided(memref.type) or not is_row_major(memref.type):
+            return False
+        view = self._read().views.view(memref)
+        return view.known and cast(object, view.offset) == 0 and view.base in entry_block(self._function).arguments
 
     def _read(self) -> Allocations:
         if self._allocations is None:
@@ -109,7 +118,3 @@ class ArgumentOrder:
         tops = [allocations.program.within(user, program.blocks[0].number) for user in touching]
         known = [top for top in tops if top is not None]
         return _Touched(aliases, min(known, default=-1), max(known, default=-1))
-
-
-def _lies_in_order(memref: ir.Type) -> bool:
-    return is_strided(memref) and is_row_major(memref)
