@@ -38,6 +38,7 @@ from hotdesk.frontends.torch.decompositions.asserted import demand
 aten: Any = torch.ops.aten
 
 _REDUCTIONS = ("none", "mean", "sum")
+_VECTOR = 16  # floats
 Lengths = Tensor | Sequence[int]
 
 
@@ -137,7 +138,7 @@ class _Told:
 
     Attributes:
         steps, counts: how many steps each has, and how many labels: `[batch]`.
-        labels: with blanks before, between and behind them, `[batch, 2 * most + 1]`; what is behind the end is some label.
+        labels: with blanks before, between and behind them, `[batch, _width(most)]`; what is behind the end is some label.
         skips: whether the blank in front may be left out.
     """
 
@@ -172,14 +173,26 @@ class _Told:
                 demand(counts.sum() == targets.size(0), unequal)
         batch, most = labels.shape
         blanks = torch.full_like(labels, blank)
-        between = torch.cat([torch.stack([blanks, labels], 2).reshape([batch, 2 * most]), blanks[:, :1]], 1)
+        behind = [batch, _width(most) - 2 * most]
+        between = torch.cat(
+            [torch.stack([blanks, labels], 2).reshape([batch, 2 * most]), blanks[:, :1].expand(behind)], 1
+        )
         differs = labels != _moved(labels, 1, blank)
         no = torch.zeros_like(differs)
-        skips = torch.cat([torch.stack([no, differs], 2).reshape([batch, 2 * most]), no[:, :1]], 1)
+        skips = torch.cat([torch.stack([no, differs], 2).reshape([batch, 2 * most]), no[:, :1].expand(behind)], 1)
         return cls(steps, counts, between, skips)
 
     def places(self) -> Tensor:
         return torch.arange(self.labels.size(1))
+
+
+def _width(most: int) -> int:
+    """How many places there are for so many labels: whole vectors if these are no quarter more, as rests are slow."""
+    width = 2 * most + 1
+    if not isinstance(width, int):
+        return width
+    whole = -(-width // _VECTOR) * _VECTOR
+    return whole if 4 * whole <= 5 * width else width
 
 
 def _lengths(given: Lengths) -> Tensor:
@@ -201,14 +214,14 @@ def _padded(targets: Tensor, counts: Tensor, given: Lengths, blank: int) -> Tens
 
 
 def _forward(log_probs: Tensor, told: _Told) -> tuple[Tensor, Tensor]:
-    """`[batch]`: infinite where no alignment is as short as the input; and `a` of each step, `[steps, batch, 2 * most + 1]`."""
+    """`[batch]`: infinite where no alignment is as short as the input; and `a` of each step, `[steps, batch, _width(most)]`."""
     begin = torch.where(told.places() == 0, 0.0, -torch.inf).to(log_probs.dtype).expand(told.labels.shape).clone()
     going = torch.arange(log_probs.size(0)).unsqueeze(1) < told.steps
 
     def step(*values: Tensor) -> list[Tensor]:
         state, row, goes, labels, skips = values
         third = torch.where(skips, _moved(state, 2, -torch.inf), -torch.inf)
-        new = _logsumexp(state, _moved(state, 1, -torch.inf), third) + row.gather(1, labels)
+        new = _logsumexp(state, _moved(state, 1, -torch.inf), third) + _in_own_memory(row.gather(1, labels))
         last = torch.where(goes.unsqueeze(1), new, state)
         return [last, last.clone()]
 
@@ -255,6 +268,11 @@ def _backward(
 def _moved(x: Tensor, count: int, value: float) -> Tensor:
     """Rows with `count` times the value in front, as long as they were."""
     return torch.nn.functional.pad(x, [count, 0], value=value)[:, : x.size(1)]
+
+
+def _in_own_memory(x: Tensor) -> Tensor:
+    """The same, not fused with what reads it: a loop that gathers and one of elementary functions are no vectors together."""
+    return torch.nn.functional.pad(x, [1, 0])[:, 1:]
 
 
 def _moved_back(x: Tensor, count: int) -> Tensor:
@@ -321,7 +339,7 @@ def tell_dynamo(is_ours: Callable[[], bool]) -> None:
         with mode:
             most = _padded(targets, _lengths(counts), counts, blank).size(1)
             each = log_probs.size(1)
-            return log_probs.new_empty([each]), log_probs.new_empty([log_probs.size(0), each, 2 * most + 1])
+            return log_probs.new_empty([each]), log_probs.new_empty([log_probs.size(0), each, _width(most)])
 
     def of_lists(*args: Any) -> Tensor:
         made = _by_tensors(aten.ctc_loss.Tensor, *args) if is_ours() else NotImplemented

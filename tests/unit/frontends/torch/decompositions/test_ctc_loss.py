@@ -56,6 +56,20 @@ def test_the_module_and_the_functions_of_torch() -> None:
     require_as_eager(lambda *args: torch.ctc_loss(*args), *args)  # which reduces nothing by default
 
 
+def test_steps_are_made_of_vectors() -> None:
+    """Logarithms are not taken in the loop that looks labels up and checks them, and rows are whole vectors."""
+    x, targets = torch.randn(5, 2, 9).log_softmax(-1), torch.randint(1, 9, (2, 30))
+    lengths, counts = torch.tensor([5, 5]), torch.tensor([2, 1])
+    program = hotdesk.compile(ctc_loss, (x, targets, lengths, counts), options=hotdesk.Options(keep_ir=True))
+    loops = program.ir("fuse").split("linalg.generic")
+    logarithms = [
+        each.partition("linalg.yield")[0] for each in loops if "math.log" in each.partition("linalg.yield")[0]
+    ]
+    assert any("tensor<2x64xf32>" in each for each in logarithms)
+    assert not any("cf.assert" in each for each in logarithms)
+    torch.testing.assert_close(program(x, targets, lengths, counts), ctc_loss(x, targets, lengths, counts))
+
+
 def test_what_pads_targets_is_not_read() -> None:
     x, targets, lengths, counts = example()
     padded = torch.where(torch.arange(MOST) < counts.unsqueeze(1), targets, -1)
