@@ -54,6 +54,7 @@ from hotdesk.ir.context import make_context, of_bytecode
 from hotdesk.ir.linking import define
 from hotdesk.kernels.machine import generating_for, host
 from hotdesk.kernels.sharing import SHARING, USE_POOL, WORKER
+from hotdesk.passes.lower.to_llvm import HALVES
 from hotdesk.pipeline import Log, Lowered, lower
 from hotdesk.planning import Plan
 from hotdesk.planning.sizes.stacking import Stacking
@@ -369,9 +370,16 @@ def _level_objects(made: Finished, level: str) -> Iterator[tuple[str, bytes]]:
             pool = ir.Module.parse(SHARING, make_context())
             yield "pool", compile_for(_with_packed(pool, {WORKER: 1, USE_POOL: 2}), target)
         for module in common_modules(names, target.machine):
-            yield "shared", compile_for(_with_packed(module.make(), {USE_POOL: 2}), target)
+            yield "shared", compile_for(_with_halves(_with_packed(module.make(), {USE_POOL: 2}), level), target)
         entries = {function.entry: 2 for function in (made.main, made.prepare) if function is not None}
-        yield "program", compile_for(_with_packed(lowered.module, entries), target)
+        yield "program", compile_for(_with_halves(_with_packed(lowered.module, entries), level), target)
+
+
+def _with_halves(module: ir.Module, level: str) -> ir.Module:
+    """A module with the conversions of f16, where the processors of a level need not have instructions for them."""
+    if "f16c" not in NEEDED[level]:
+        define(module, HALVES)
+    return module
 
 
 def _with_packed(module: ir.Module, functions: Mapping[str, int]) -> ir.Module:

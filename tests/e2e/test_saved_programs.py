@@ -396,6 +396,38 @@ def test_levels_of_processors(net: Net, tmp_path: Path, monkeypatch: pytest.Monk
         hotdesk.load(only)
 
 
+@pytest.mark.parametrize("level", ["x86-64", "x86-64-v2"])
+def test_halves_on_processors_without_instructions_for_them(level: str, tmp_path: Path) -> None:
+    class Converted(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return x.float(), y.half()
+
+    halves = torch.arange(1 << 16, dtype=torch.int32).to(torch.int16).view(torch.float16)
+    wide = halves.float()
+    middles = (wide[:-1].double() + wide[1:].double()).div(2).float()
+    floats = torch.cat([wide, middles, middles.nextafter(torch.tensor(1e9)), middles.nextafter(-torch.tensor(1e9))])
+    floats = torch.cat(
+        [floats, torch.tensor([65519.9, 65520.0, 65535.9, 65536.0, 1e38, 2.0**-25, 2.9e-8, 1e-45, -0.0])]
+    )
+    loaded = hotdesk.load(_saved(hotdesk.compile(Converted(), (halves, floats)), tmp_path, cpu=[level]))
+    extended, truncated = map(torch.as_tensor, loaded(halves, floats))
+    bits = torch.where(wide.isnan(), 0, extended.view(torch.int32))
+    assert torch.equal(bits, torch.where(wide.isnan(), 0, wide.view(torch.int32)))
+    assert extended.isnan().equal(wide.isnan())
+    expected = floats.half()
+    assert truncated.isnan().equal(expected.isnan())
+    kept = ~expected.isnan()
+    assert torch.equal(truncated.view(torch.int16)[kept], expected.view(torch.int16)[kept])
+
+
+def test_a_model_of_halves_on_old_processors(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.GELU(), torch.nn.Flatten(), torch.nn.Linear(128, 5))
+    model, x = model.half().eval(), torch.randn(2, 3, 6, 6).half()
+    loaded = hotdesk.load(_saved(hotdesk.compile(model, (x,)), tmp_path, cpu="x86-64"))
+    torch.testing.assert_close(torch.as_tensor(loaded(x)), model(x), rtol=2e-3, atol=2e-3)
+
+
 def test_levels_take_the_extra(net: Net, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from hotdesk.runtime.code import llvm
 

@@ -172,3 +172,85 @@ llvm.func @__truncsfbf2(%x: f32) -> bf16 {
 }
 """
 """Functions that LLVM's code generator calls by name and the JIT would not find: rounding to bf16, to the nearest even."""
+
+HALVES: str = """
+llvm.func @__extendhfsf2(%h: f16) -> f32 {
+  %narrow = llvm.bitcast %h : f16 to i16
+  %bits = llvm.zext %narrow : i16 to i32
+  %c13 = llvm.mlir.constant(13 : i32) : i32
+  %c16 = llvm.mlir.constant(16 : i32) : i32
+  %sizes = llvm.mlir.constant(32767 : i32) : i32
+  %signs = llvm.mlir.constant(32768 : i32) : i32
+  %least = llvm.mlir.constant(1024 : i32) : i32
+  %special = llvm.mlir.constant(31744 : i32) : i32
+  %rebias = llvm.mlir.constant(939524096 : i32) : i32
+  %small = llvm.mlir.constant(947912704 : i32) : i32
+  %infinity = llvm.mlir.constant(2139095040 : i32) : i32
+  %quiet = llvm.mlir.constant(4194304 : i32) : i32
+  %size = llvm.and %bits, %sizes : i32
+  %wide = llvm.shl %size, %c13 : i32
+  %normal = llvm.add %wide, %rebias : i32
+  %raised = llvm.add %wide, %small : i32
+  %above = llvm.bitcast %raised : i32 to f32
+  %base = llvm.bitcast %small : i32 to f32
+  %difference = llvm.fsub %above, %base : f32
+  %subnormal = llvm.bitcast %difference : f32 to i32
+  %huge = llvm.or %wide, %infinity : i32
+  %quieted = llvm.or %huge, %quiet : i32
+  %is_subnormal = llvm.icmp "ult" %size, %least : i32
+  %is_special = llvm.icmp "uge" %size, %special : i32
+  %is_nan = llvm.icmp "ugt" %size, %special : i32
+  %finite = llvm.select %is_subnormal, %subnormal, %normal : i1, i32
+  %last = llvm.select %is_nan, %quieted, %huge : i1, i32
+  %found = llvm.select %is_special, %last, %finite : i1, i32
+  %sign = llvm.and %bits, %signs : i32
+  %moved = llvm.shl %sign, %c16 : i32
+  %whole = llvm.or %found, %moved : i32
+  %result = llvm.bitcast %whole : i32 to f32
+  llvm.return %result : f32
+}
+llvm.func @__truncsfhf2(%x: f32) -> f16 {
+  %bits = llvm.bitcast %x : f32 to i32
+  %c1 = llvm.mlir.constant(1 : i32) : i32
+  %c13 = llvm.mlir.constant(13 : i32) : i32
+  %c16 = llvm.mlir.constant(16 : i32) : i32
+  %sizes = llvm.mlir.constant(2147483647 : i32) : i32
+  %signs = llvm.mlir.constant(32768 : i32) : i32
+  %rebias = llvm.mlir.constant(939524096 : i32) : i32
+  %half = llvm.mlir.constant(4095 : i32) : i32
+  %least = llvm.mlir.constant(947912704 : i32) : i32
+  %magic = llvm.mlir.constant(1056964608 : i32) : i32
+  %behind = llvm.mlir.constant(1199570944 : i32) : i32
+  %infinity = llvm.mlir.constant(2139095040 : i32) : i32
+  %short_infinity = llvm.mlir.constant(31744 : i32) : i32
+  %digits = llvm.mlir.constant(1023 : i32) : i32
+  %quiet = llvm.mlir.constant(32256 : i32) : i32
+  %size = llvm.and %bits, %sizes : i32
+  %upper = llvm.lshr %size, %c13 : i32
+  %odd = llvm.and %upper, %c1 : i32
+  %moved = llvm.sub %size, %rebias : i32
+  %step = llvm.add %half, %odd : i32
+  %sum = llvm.add %moved, %step : i32
+  %normal = llvm.lshr %sum, %c13 : i32
+  %positive = llvm.bitcast %size : i32 to f32
+  %point = llvm.bitcast %magic : i32 to f32
+  %aligned = llvm.fadd %positive, %point : f32
+  %aligned_bits = llvm.bitcast %aligned : f32 to i32
+  %subnormal = llvm.sub %aligned_bits, %magic : i32
+  %payload = llvm.and %upper, %digits : i32
+  %nan = llvm.or %payload, %quiet : i32
+  %is_subnormal = llvm.icmp "ult" %size, %least : i32
+  %is_behind = llvm.icmp "uge" %size, %behind : i32
+  %is_nan = llvm.icmp "ugt" %size, %infinity : i32
+  %finite = llvm.select %is_subnormal, %subnormal, %normal : i1, i32
+  %number = llvm.select %is_behind, %short_infinity, %finite : i1, i32
+  %found = llvm.select %is_nan, %nan, %number : i1, i32
+  %sign = llvm.lshr %bits, %c16 : i32
+  %kept = llvm.and %sign, %signs : i32
+  %whole = llvm.or %found, %kept : i32
+  %short = llvm.trunc %whole : i32 to i16
+  %result = llvm.bitcast %short : i16 to f16
+  llvm.return %result : f16
+}
+"""
+"""What LLVM's code generator calls by name for conversions of f16 on processors without instructions for them (F16C)."""
