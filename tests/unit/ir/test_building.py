@@ -24,7 +24,7 @@ def _text(module: ir.Module) -> list[str]:
 
 
 def test_what_is_a_value_comes_behind_what_is_given_offsets_first() -> None:
-    with make_context():
+    with make_context(), ir.Location.unknown():
         module = ir.Module.parse(TEXT)
         (tensor, _, n), _ = _parts(module)
         operands, attributes = slice_parts([tensor], [n, 0], [2, n], [1, n])
@@ -37,7 +37,7 @@ def test_what_is_a_value_comes_behind_what_is_given_offsets_first() -> None:
 
 
 def test_slices_in_front_of_an_op() -> None:
-    with make_context():
+    with make_context(), ir.Location.unknown():
         module = ir.Module.parse(TEXT)
         (tensor, memref, n), end = _parts(module)
         kind = ir.RankedTensorType.get([1, ir.ShapedType.get_dynamic_size()], ir.F32Type.get())
