@@ -1,8 +1,9 @@
-"""Element types by MLIR's names: the bits of floats, what sums are kept in, and NumPy's names."""
+"""Element types by MLIR's names: the bits of floats, what sums are kept in, what changes nothing, and NumPy's names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 
 FLOAT_BITS: Mapping[str, int] = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 """The floats that kernels compute with."""
@@ -26,3 +27,15 @@ NUMPY_NAMES: Mapping[str, str] = {
 def summed_in(element: str) -> str:
     """The type of the sums of products of an element type."""
     return "f32" if element in HALVES else element
+
+
+def neutral(element: str, reduction: str) -> int | float:
+    """What changes nothing in a `sum`, or where the `max` or `min` is taken: 0, or the end of the type's range."""
+    if reduction == "sum":
+        return 0
+    if element in FLOAT_BITS:
+        return -inf if reduction == "max" else inf
+    bits = int(element.removeprefix("i"))
+    if bits == 1:  # no more than false and true
+        return 0 if reduction == "max" else 1
+    return -(1 << bits - 1) if reduction == "max" else (1 << bits - 1) - 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count, islice
+from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -288,28 +290,40 @@ def begins(rank: int, position: int, first: int | ir.Value) -> list[int | ir.Val
     return [first if at == position else 0 for at in range(rank)]
 
 
+def expanded(
+    value: ir.Value, lengths: Iterable[int], sizes: Sequence[int | ir.Value], before: ir.Operation
+) -> ir.Value:
+    """A tensor of these sizes with the same elements: each dim of the value is so many neighbouring dims of it."""
+    known = [size if isinstance(size, int) else None for size in sizes]
+    attributes = {"reassociation": _reassociation(lengths), "static_output_shape": integers(static_entries(known))}
+    operands = [value, *(size for size in sizes if isinstance(size, ir.Value))]
+    kind = tensor_with(known, value.type)
+    return create("tensor.expand_shape", operands, [kind], attributes, before=before).results[0]
+
+
 def expand_dim(value: ir.Value, position: int, sizes: Sequence[int | ir.Value], before: ir.Operation) -> ir.Value:
     """A tensor with one of its dims as several, whose sizes have that product."""
-    shape = list(shape_of(value.type))
-    known = [size if isinstance(size, int) else None for size in sizes]
-    wide = [*shape[:position], *known, *shape[position + 1 :]]
-    open_sizes = [
-        each
-        for at, size in enumerate(shape)
-        for each in (sizes if at == position else () if size is not None else (dim(value, at, before),))
-        if not isinstance(each, int)
-    ]
-    groups, place = list[list[int]](), 0
-    for at in range(len(shape)):
-        length = len(sizes) if at == position else 1
-        groups.append(list(range(place, place + length)))
-        place += length
-    word = ir.IntegerType.get_signless(64)
-    attributes: dict[str, ir.Attribute] = {
-        "reassociation": ir.ArrayAttr.get(
-            [ir.ArrayAttr.get([ir.IntegerAttr.get(word, i) for i in group]) for group in groups]
-        ),
-        "static_output_shape": integers(static_entries(wide)),
-    }
-    operands, kind = [value, *open_sizes], tensor_with(wide, value.type)
-    return create("tensor.expand_shape", operands, [kind], attributes, before=before).results[0]
+    wide, lengths = list[int | ir.Value](), list[int]()
+    for at, size in enumerate(shape_of(value.type)):
+        here = sizes if at == position else [dim(value, at, before) if size is None else size]
+        wide += here
+        lengths.append(len(here))
+    return expanded(value, lengths, wide, before)
+
+
+def collapsed(value: ir.Value, lengths: Sequence[int], before: ir.Operation) -> ir.Value:
+    """A tensor with the same elements: each of its dims is so many neighbouring dims of the value."""
+    rest = iter(shape_of(value.type))
+    groups = [list(islice(rest, length)) for length in lengths]
+    sizes = [None if None in group else prod(cast("list[int]", group)) for group in groups]
+    attributes = {"reassociation": _reassociation(lengths)}
+    kind = tensor_with(sizes, value.type)
+    return create("tensor.collapse_shape", [value], [kind], attributes, before=before).results[0]
+
+
+def _reassociation(lengths: Iterable[int]) -> ir.Attribute:
+    """Which dims belong together: so many of them, group by group."""
+    i64, places = ir.IntegerType.get_signless(64), count()
+    return ir.ArrayAttr.get(
+        [ir.ArrayAttr.get([ir.IntegerAttr.get(i64, place) for place in islice(places, length)]) for length in lengths]
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from hotdesk import elements
 from hotdesk.elements import FLOAT_BITS
 from hotdesk.kernels.text import KernelBuilder
 
@@ -75,13 +76,12 @@ def combine(k: KernelBuilder, a: str, b: str, kind: str, reduction: Reduction = 
 
 
 def neutral(k: KernelBuilder, kind: str, reduction: Reduction = "sum") -> str:
-    """What changes nothing when combined: 0, or the end of the type's range."""
+    """What changes nothing when combined, as a constant."""
+    number = elements.neutral(kind, reduction)
     if kind == "i1":
-        return k.constant("true" if reduction == "min" else "false", kind)
-    if reduction == "sum":
-        return k.constant("0.0" if is_float(kind) else "0", kind)
-    if not is_float(kind):
-        return k.constant(str((-1 if reduction == "max" else 1) * 2 ** (bits(kind) - 1) - (reduction == "min")), kind)
+        return k.constant("true" if number else "false", kind)
+    if not isinstance(number, float):
+        return k.constant(f"{number}.0" if is_float(kind) else str(number), kind)
     infinity = {"f16": 0x7C00, "bf16": 0x7F80, "f32": 0x7F800000, "f64": 0x7FF0000000000000}[kind]
-    sign = 1 << (bits(kind) - 1) if reduction == "max" else 0
+    sign = 1 << (bits(kind) - 1) if number < 0 else 0
     return k.constant(f"0x{infinity | sign:0{bits(kind) // 4}X}", kind)

@@ -31,10 +31,10 @@ from hotdesk.analysis.fusion.attention import (
 )
 from hotdesk.elements import HALVES, summed_in
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.building import create, dim, integers
+from hotdesk.ir.building import collapsed, create, dim, expanded
 from hotdesk.ir.dialect import MOST_EXTRAS
 from hotdesk.ir.locations import origin
-from hotdesk.ir.types import element_bytes, element_of, shape_of, static_entries, tensor_with
+from hotdesk.ir.types import element_bytes, element_of, shape_of, tensor_with
 from hotdesk.ir.walking import (
     all_functions,
     defining_op,
@@ -237,7 +237,9 @@ def _expanded(
     sizes = extents | {g: size for g, size in zip(groups, shape_of(value.type), strict=True) if len(g) == 1}
     if any(sizes[c] is None for c in letters):
         return None
-    return LetteredOperand(_expansion(value, groups, [cast(int, sizes[c]) for c in letters], found.weighing), letters)
+    return LetteredOperand(
+        expanded(value, map(len, groups), [cast(int, sizes[c]) for c in letters], found.weighing), letters
+    )
 
 
 def _partly_collapsed(
@@ -247,7 +249,7 @@ def _partly_collapsed(
     view = made_by(value, "tensor.collapse_shape")
     if view is None:
         return None
-    shape, extents = shape_of(view.operands[0].type), known.shape(view.operands[0])
+    extents = known.shape(view.operands[0])
     merged: list[list[int]] = []
     for dims, group in zip(_groups(value, "tensor.collapse_shape"), groups, strict=True):
         rest = list(dims)
@@ -263,39 +265,12 @@ def _partly_collapsed(
         merged.append(rest)
     if all(len(dims) == 1 for dims in merged):
         return view.operands[0]
-    kind = tensor_with([_product(shape, dims) for dims in merged], value.type)
-    attributes = {"reassociation": _reassociation(["x" * len(dims) for dims in merged])}
-    return create("tensor.collapse_shape", [view.operands[0]], [kind], attributes, before=before).results[0]
+    return collapsed(view.operands[0], [len(dims) for dims in merged], before)
 
 
 def _extent(sizes: Sequence[Size], dims: Sequence[int]) -> Size | None:
     """The number of elements of merged dimensions; None of none."""
     return expand(prod((sizes[dim] for dim in dims), start=sympy.Integer(1))) if dims else None
-
-
-def _product(shape: Sequence[int | None], dims: Sequence[int]) -> int | None:
-    """The number of elements of merged dimensions; None if it is not known."""
-    sizes = [shape[dim] for dim in dims]
-    known = [size for size in sizes if size is not None]
-    return prod(known) if len(known) == len(sizes) else None
-
-
-def _expansion(
-    value: ir.Value, groups: Sequence[str], sizes: Sequence[int | ir.Value], before: ir.Operation
-) -> ir.Value:
-    static = [size if isinstance(size, int) else None for size in sizes]
-    dynamic = [size for size in sizes if not isinstance(size, int)]
-    attributes = {"reassociation": _reassociation(groups), "static_output_shape": integers(static_entries(static))}
-    kind = tensor_with(static, value.type)
-    return create("tensor.expand_shape", [value, *dynamic], [kind], attributes, before=before).results[0]
-
-
-def _reassociation(groups: Sequence[str]) -> ir.Attribute:
-    i64, place, found = ir.IntegerType.get_signless(64), 0, list[ir.Attribute]()
-    for group in groups:
-        found.append(ir.ArrayAttr.get([ir.IntegerAttr.get(i64, place + i) for i in range(len(group))]))
-        place += len(group)
-    return ir.ArrayAttr.get(found)
 
 
 def _factored(operands: Sequence[LetteredOperand], narrow: bool) -> tuple[float, list[LetteredOperand]]:
@@ -428,8 +403,7 @@ def _only_user(value: ir.Value) -> ir.Operation | None:
 def _collapsed(value: ir.Value, target: _Target, before: ir.Operation) -> ir.Value:
     if all(len(group) == 1 for group in target.groups):
         return value
-    attributes = {"reassociation": _reassociation(target.groups)}
-    return create("tensor.collapse_shape", [value], [target.value.type], attributes, before=before).results[0]
+    return collapsed(value, [len(group) for group in target.groups], before)
 
 
 # Repeated heads
@@ -480,7 +454,7 @@ def _split(
     if source is not None:
         return LetteredOperand(source, letters)
     extents = [known[c] if c in known else _size(c, [operand], before) for c in letters]
-    return LetteredOperand(_expansion(operand.value, groups, extents, before), letters)
+    return LetteredOperand(expanded(operand.value, map(len, groups), extents, before), letters)
 
 
 def _repeat(operand: LetteredOperand) -> tuple[str, tuple[int, int], ir.Value, str] | None:

@@ -16,8 +16,8 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.building import cast_to, create, index_cast, integers
-from hotdesk.ir.types import is_tensor, shape_of, static_entries, tensor_with
+from hotdesk.ir.building import cast_to, collapsed, expanded, index_cast
+from hotdesk.ir.types import is_tensor, shape_of, tensor_with
 from hotdesk.ir.walking import defining_op, int_array, top_level_ops
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import SymbolicSizes
@@ -46,7 +46,7 @@ def _rewrite(op: ir.Operation, sizes: SymbolicSizes) -> None:
     before = sizes.shape(source)
     groups = matching(before, tuple(size if isinstance(size, int) else sizes.value(size) for size in shape))
     if any(len(merged) > 1 for merged, _ in groups):
-        source = _collapsed(source, [merged for merged, _ in groups], op)
+        source = collapsed(source, [len(merged) for merged, _ in groups], op)
     if any(len(split) > 1 for _, split in groups):
         source = _expanded(source, [split for _, split in groups], shape, op)
     result.replace_all_uses_with(cast_to(source, result.type, op))
@@ -67,36 +67,20 @@ def _shape(op: ir.Operation) -> list[int | ir.Value] | None:
     return known if len(known) == len(sizes) else None
 
 
-def _collapsed(source: ir.Value, groups: Sequence[Dims], before: ir.Operation) -> ir.Value:
-    sizes = shape_of(source.type)
-    result = tensor_with([_elements([sizes[i] for i in merged]) for merged in groups], source.type)
-    attributes = {"reassociation": _reassociation(groups)}
-    return create("tensor.collapse_shape", [source], [result], attributes, before=before).results[0]
-
-
 def _expanded(
     source: ir.Value, groups: Sequence[Dims], shape: Sequence[int | ir.Value], before: ir.Operation
 ) -> ir.Value:
     sizes = [size if isinstance(size, int) else None for size in shape]
-    result, static = tensor_with(sizes, source.type), static_entries(sizes)
     merged = [_elements([sizes[i] for i in group]) for group in groups]
     source = cast_to(source, tensor_with(merged, source.type), before)
     index = ir.IndexType.get()
-    dynamic = [
-        value if value.type == index else index_cast(value, index, before)
-        for value in shape
-        if not isinstance(value, int)
+    extents = [
+        size if isinstance(size, int) or size.type == index else index_cast(size, index, before) for size in shape
     ]
-    attributes = {"reassociation": _reassociation(groups), "static_output_shape": integers(static)}
-    return create("tensor.expand_shape", [source, *dynamic], [result], attributes, before=before).results[0]
+    return expanded(source, [len(group) for group in groups], extents, before)
 
 
 def _elements(sizes: Sequence[int | None]) -> int | None:
     """How many elements dims of these sizes have; None if that depends on what is known at run time only."""
     known = [size for size in sizes if size is not None]
     return math.prod(known) if len(known) == len(sizes) else None
-
-
-def _reassociation(groups: Sequence[Dims]) -> ir.Attribute:
-    i64 = ir.IntegerType.get_signless(64)
-    return ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(i64, d) for d in group]) for group in groups])
