@@ -215,6 +215,7 @@ def test_a_program_on_tensors_is_compiled_first(tmp_path: Path, capsys: pytest.C
     assert "no faults" in capsys.readouterr().out
     for given, told in (
         (["--sizes", "5"], "option '--sizes': expected sizes by their names"),
+        (["--sizes", "5"], "Write them as `--sizes n=5,x[0]=3`"),
         (["--sizes", "y=5"], "Write --sizes x[0]=5."),
         (["--no-leaks"], "option '--no-leaks': expected a program on memrefs"),
     ):
