@@ -329,16 +329,22 @@ class _Part(VectorBuilder):
 
     def _powers(self, base: Index, count: Index, level: str) -> str:
         """Turns a row of scores into e to their power, less a number; their sum."""
-        down = self.broadcast(level)
+        down, lanes = self.broadcast(level), self.lanes
 
         def step(column: Index, total: str) -> str:
             place = self.add(base, column)
             score = self.load_vector(self._scores, place)
-            power = self._exp(self.value(f"arith.subf {score}, {down} : {self.vector}"), self.lanes)
+            power = self._exp(self.value(f"arith.subf {score}, {down} : {self.vector}"), lanes)
             self.store_vector(power, self._scores, place)
             return self.add_vectors(total, power)
 
-        return self.total(self.reduce(0, self._rounded(count), self.lanes, self.zeros(), self.vector, step))
+        def several(column: Index, totals: list[str]) -> list[str]:
+            return [step(self.add(column, i * lanes), total) for i, total in enumerate(totals)]
+
+        count = self._rounded(count)
+        long = self.sub(count, self.mod(count, _UNROLLED * lanes))
+        totals = self.carry(0, long, _UNROLLED * lanes, [self.zeros()] * _UNROLLED, several)
+        return self.total(self.reduce(long, count, lanes, reduce(self.add_vectors, totals), self.vector, step))
 
     def _scored(self, score: str, key: Index, query: Index, extras: Sequence[Index], width: int) -> str:
         """What the op makes of `width` scores of a query, from a key on."""
