@@ -149,6 +149,27 @@ def test_a_step_of_torch_compile() -> None:
             compiled(X, torch.tensor(0))
 
 
+SHAPES: dict[str, Callable[..., tuple[Any, ...]]] = {
+    "the last": lambda k: (k, -1),
+    "the first": lambda k: (-1, k),
+    "between": lambda k: (2, -1, k),
+    "beside": lambda k: (k, 3, -1),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_shape_with_a_size_to_be_found(name: str) -> None:
+    def shaped(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        return x.reshape(SHAPES[name](n.item())) * 2
+
+    shaping = hotdesk.compile(Call(shaped), (torch.arange(48.0), torch.tensor(4)))
+    for n in (1, 2, 8):
+        close(shaping(torch.arange(48.0), torch.tensor(n)), shaped(torch.arange(48.0), torch.tensor(n)))
+    for n in (0, 5, -3):
+        with pytest.raises(ExecutionError):
+            shaping(torch.arange(48.0), torch.tensor(n))
+
+
 def test_a_size_of_an_argument() -> None:
     def divided(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return x * (12 // (y.shape[0] - 3))

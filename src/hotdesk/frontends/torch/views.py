@@ -14,6 +14,7 @@ they are found by their number of elements, as expressions. Views with static si
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,10 +48,39 @@ def _replace(
                 source = _call(graph, node, aten.flatten.using_ints, (source, merged[0], merged[-1]), sizes)
         for place, (_, split) in reversed(list(enumerate(groups))):
             if len(split) > 1:
+                parts = _parts(graph, node, source, place, [given[i] for i in split], [after[i] for i in split])
                 sizes[place : place + 1] = [after[i] for i in split]
-                source = _call(graph, node, aten.unflatten.int, (source, place, [given[i] for i in split]), sizes)
+                source = _call(graph, node, aten.unflatten.int, (source, place, parts), sizes)
     node.replace_all_uses_with(source)
     graph.erase_node(node)
+
+
+def _parts(
+    graph: torch.fx.Graph, node: torch.fx.Node, source: torch.fx.Node, place: int, given: list[Any], sizes: list[Any]
+) -> list[Any]:
+    """The sizes that a dim is split in, without one that is told as -1: torch-mlir takes that for a size."""
+    found = [size if isinstance(size, int) else told for told, size in zip(given, sizes, strict=True)]
+    if not any(isinstance(each, int) and each == -1 for each in found):
+        return found
+    open_place = found.index(-1)
+
+    def number(target: Any, args: tuple[Any, ...], value: Any) -> Any:
+        new = graph.call_function(target, args)
+        new.meta.update({key: held for key, held in node.meta.items() if key != "tensor_meta"}, val=value)
+        return new
+
+    whole: Any = source.meta["val"].shape[place]
+    if not isinstance(whole, int):
+        whole = number(aten.sym_size.int, (source, place), whole)
+    others: Any = 1
+    total: Any = 1
+    for position, (part, size) in enumerate(zip(found, sizes, strict=True)):
+        if position != open_place:
+            total = total * size
+            is_first = isinstance(others, int) and others == 1
+            others = part if is_first else number(operator.mul, (others, part), total)
+    found[open_place] = number(operator.floordiv, (whole, others), sizes[open_place])
+    return found
 
 
 def _call(
