@@ -309,3 +309,42 @@ def test_largest_distances_of_what_is_no_number() -> None:
 
     for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
         torch.testing.assert_close(found, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_sums_of_short_floats_by_index_are_rounded_once(dtype: torch.dtype) -> None:
+    rows, index = torch.full((600, 2), 0.75, dtype=dtype), torch.zeros(600, dtype=torch.int64)
+    spread = index.unsqueeze(1).expand(600, 2)
+
+    def model(rows: Tensor) -> list[Tensor]:
+        begin = torch.zeros(3, 2, dtype=dtype)
+        bags = [nn.functional.embedding_bag(index, rows, index[:1], mode=mode) for mode in ("sum", "mean")]
+        return [
+            begin.index_add(0, index, rows),
+            begin.scatter_add(0, spread, rows),
+            *(begin.scatter_reduce(0, spread, rows, each) for each in ("sum", "mean", "amax")),
+            *bags,
+        ]
+
+    for found, expected in zip(hotdesk.compile(model, (rows,))(rows), model(rows), strict=True):
+        torch.testing.assert_close(found, expected)
+        assert found.dtype == dtype
+
+
+def test_sums_of_bytes_have_the_type_that_is_asked_for() -> None:
+    x = torch.tensor([[200, 100, 7], [1, 2, 3]], dtype=torch.uint8)
+
+    def model(x: Tensor) -> list[Tensor]:
+        dtypes = (None, torch.uint8, torch.int8, torch.int32, torch.float32)
+        reduced = [
+            each for dtype in dtypes for each in (x.sum(1, dtype=dtype), x.prod(dtype=dtype), x.cumsum(1, dtype=dtype))
+        ]
+        return [*reduced, torch.tensordot(x, x[:1, :2], 0), torch.tensordot(x[:, :1], x[1:, :2], 1)]
+
+    for found, expected in zip(hotdesk.compile(model, (x,))(x), model(x), strict=True):
+        torch.testing.assert_close(found, expected)
+
+
+def test_largest_distances_of_points_without_coordinates() -> None:
+    x = torch.zeros(3, 0)
+    torch.testing.assert_close(hotdesk.compile(lambda x: torch.cdist(x, x, p=math.inf), (x,))(x), torch.zeros(3, 3))

@@ -167,6 +167,8 @@ def norm_of_difference(difference: Tensor, p: float, *, keeps_nan: bool) -> Tens
         return torch.sqrt((difference * difference).sum(-1))
     if not math.isinf(p):
         return (difference**p).sum(-1) ** (1 / p)
+    if isinstance(difference.size(-1), int) and difference.size(-1) == 0:
+        return difference.sum(-1)
     return torch.amax(difference if keeps_nan else torch.where(difference >= 0, difference, 0), [-1])
 
 

@@ -9,7 +9,9 @@
   one behind the end, which each run checks, because the stores that they become take more;
 * writing one value where a mask is true is a selection;
 * stores in as many places as the values of tensors decide take the form that is compiled (`counted`);
-* `embedding_bag` gathers rows and adds them up by bag: padding and what no bag holds goes to one bag more, which is cut off.
+* `embedding_bag` gathers rows and adds them up by bag: padding and what no bag holds goes to one bag more, which is cut off;
+  sums of 16-bit floats are in f32, and rounded once;
+* sums, means and products of 16-bit floats by index are so, too.
 """
 
 # Sizes may be symbolic; the annotations do not show it.
@@ -27,7 +29,7 @@ from torch._decomp import decomposition_table  # pyright: ignore[reportUnknownVa
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from hotdesk.frontends.torch.decompositions.counted import MASKS, counted_index_put
-from hotdesk.frontends.torch.decompositions.widened import either
+from hotdesk.frontends.torch.decompositions.widened import compute_dtype, either
 
 _torch: Any = torch
 aten: Any = torch.ops.aten
@@ -48,6 +50,18 @@ def _plain_dim(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return op(x, dim + x.dim(), index, *args, **kwargs) if dim < 0 else NotImplemented
 
     return counted
+
+
+def _summed_wide(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """What adds up, or multiplies, 16-bit floats in f32, rounded once: rounded at each step, sums of many come to a stop."""
+
+    def widened(x: Tensor, dim: int, index: Tensor, source: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        wide = compute_dtype(x.dtype)
+        if wide == x.dtype or {"amax", "amin"} & {*args, *kwargs.values()}:
+            return NotImplemented
+        return op(x.to(wide), dim, index, source.to(wide), *args, **kwargs).to(x.dtype)
+
+    return widened
 
 
 def _scatter_add_bool(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
@@ -176,7 +190,7 @@ def _embedding_bag(
     if include_last_offset:
         kept = kept & (places < offsets[bags])
     put = torch.where(kept, bag, bags)
-    rows = aten.index_select(weight, 0, indices)
+    rows = aten.index_select(weight, 0, indices).to(compute_dtype(weight.dtype))
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
     size = torch.zeros([bags + 1], dtype=torch.int64)
@@ -189,7 +203,7 @@ def _embedding_bag(
         result = aten.index_put(result, [put], rows, True)[:bags]
     if mode == 1:
         result = result / torch.where(size < 1, 1, size).unsqueeze(1).to(result.dtype)
-    return result, bag.to(indices.dtype), size.to(indices.dtype), offsets.clone()
+    return result.to(weight.dtype), bag.to(indices.dtype), size.to(indices.dtype), offsets.clone()
 
 
 def _embedding_bag_padded(
@@ -211,9 +225,11 @@ SCATTERED: dict[Any, Callable[..., Any]] = {
     **{op: _plain_dim(op) for op in (aten.scatter.src, aten.scatter.value)},
     aten.scatter.reduce: _scatter_by,
     aten.scatter.value_reduce: _scatter_value_by,
-    aten.scatter_add.default: either(_plain_dim(aten.scatter_add), _scatter_add_bool),
-    aten.scatter_reduce.two: either(_plain_dim(aten.scatter_reduce), _scatter_reduce),
-    aten.index_add.default: _index_add,
+    aten.scatter_add.default: either(_plain_dim(aten.scatter_add), _summed_wide(aten.scatter_add), _scatter_add_bool),
+    aten.scatter_reduce.two: either(
+        _plain_dim(aten.scatter_reduce), _summed_wide(aten.scatter_reduce), _scatter_reduce
+    ),
+    aten.index_add.default: either(_summed_wide(aten.index_add), _index_add),
     aten.index_copy.default: _index_copy,
     **{op: _index_fill(op) for op in (aten.index_fill.int_Scalar, aten.index_fill.int_Tensor)},
     aten.index_put.default: _index_put,

@@ -115,7 +115,10 @@ def _reduced_bytes(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """A sum or mean of unsigned bytes, in the type of its result."""
 
     def widened(x: Tensor, *args: Any, dtype: torch.dtype | None = None, **kwargs: Any) -> Tensor:
-        return op(x.to(dtype or torch.int64), *args, **kwargs) if x.dtype == torch.uint8 else NotImplemented
+        if x.dtype != torch.uint8:
+            return NotImplemented
+        found = op(x.to(torch.int64 if dtype in (None, torch.uint8) else dtype), *args, **kwargs)
+        return found if dtype is None else found.to(dtype)
 
     return widened
 
