@@ -7,7 +7,8 @@ An operand qualifies iff, for an op that does not read its destination:
    (`different-element-type`, `different-layout`, `other-memory-space`, `no-dead-operand-of-same-size`,
    `size-not-proven-equal`);
 3. in-place analysis allows the write: it is writable and nobody reads it, or a view of it, later (`read-later`,
-   `already-overwritten`, `not-writable-input`, `not-writable-weight`, `not-writable-constant`, `runs-in-parallel`);
+   `already-overwritten`, `not-writable-input`, `not-writable-weight`, `not-writable-constant`, `not-writable-memory`,
+   `runs-in-parallel`);
 4. it covers its whole buffer, so that a small result does not keep a large buffer alive (`partial-view`);
 5. it does not lie in memory that the caller says the result must stay out of: arguments', for what a function returns in memory
    of its caller's (`result-slot`).

@@ -6,7 +6,7 @@ overwrites argument a iff
 1. the callee has a body, and does not call itself, directly or through others (`no-body`, `recursive-call`, `not-analysed`);
 2. a and r have one type, and the caller may write a's memory: it is a whole buffer, no constant, and no argument of the caller's
    that is not donated (`no-dead-operand-of-same-size`, `not-writable-input`, `not-writable-weight`, `not-writable-constant`,
-   `partial-view`);
+   `not-writable-memory`, `partial-view`);
 3. nobody reads a's memory after the call, and the call gets it once (`read-later`, `read-by-same-op`);
 4. in the callee, if it may overwrite all arguments that this call gives away, r lies where a does when it returns
    (`callee-keeps-argument`).

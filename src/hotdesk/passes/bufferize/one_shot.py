@@ -17,7 +17,7 @@
 A result is written over an operand, and what control flow passes on stays where it lies, iff
 
 5. that memory may be written: it is no constant, no weight and no argument of a caller's who has not donated it
-   (`not-writable-constant`, `not-writable-weight`, `not-writable-input`);
+   (`not-writable-constant`, `not-writable-weight`, `not-writable-input`, `not-writable-memory`);
 6. nobody wants later what is overwritten: no op reads it, not even the same one at places that it has written already, no other
    result was given the memory before, and no iterations share it that run at the same time (`read-later`, `read-by-same-op`,
    `already-overwritten`, `runs-in-parallel`, `slice-instead`, `slice-overwritten`);

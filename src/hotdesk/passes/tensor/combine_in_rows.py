@@ -9,7 +9,7 @@
 `%v` and `%x` are never there as a whole at once, as they are where a block of layers adds what it began with. Nor is the result
 of a convolution in f32 of which the next operation makes 16-bit floats. Nothing is computed twice.
 
-Legal iff `analysis.order.combining` finds it, by its rules 1 to 3; done where the peak is lower for it, by rule 4.
+Legal iff rules 1 to 3 of `analysis.order.combining` hold; done where the peak is lower for it, by rule 4.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     %e = tensor.empty()
     %r = linalg.generic ins(%x) outs(%e)        ->        %r = linalg.generic ins(%x) outs(%x)
 
-Legal iff the op does not read its destination and `analysis.in_place.displacement` finds an operand. An op for which it finds
-none keeps its own destination; one-shot bufferization, which then makes a buffer for it, reports the reason. So does an op in a
-loop that would copy more for it (`analysis.in_place.destinations`).
+Legal iff the op does not read its destination and an operand qualifies by the rules of `analysis.in_place.displacement`. If none
+does, the op keeps its own destination; one-shot bufferization, which then makes a buffer for it, reports the reason. So does an
+op in a loop that would copy more for it (`analysis.in_place.destinations`).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
                              %r0 = narrow(%h0)                    %r1 = narrow(%h1)
                              %s0 = insert_slice %r0 into %e[0]    %r = insert_slice %r1 into %s0[2]
 
-Legal iff `analysis.order.splitting` finds what can be done in parts, by its rules 1 to 5, and no part reads nothing but padding.
+Legal iff operations can be done in parts by rules 1 to 5 of `analysis.order.splitting`, and no part reads nothing but padding.
 Each operation does the same work in several goes; only rows that the windows of two parts reach are computed for both:
 
     %h = conv 3x3 (%x)           %x0 = extract_slice %x[0] [6]               %x1 = extract_slice %x[2] [6]
