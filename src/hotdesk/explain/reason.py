@@ -221,6 +221,10 @@ class Reason(str, Enum):
     LOOP_SIZE_LOST = "loop-size-lost", "Without the value nothing would say how often a loop runs."
     MAY_OVERLAP = "may-overlap", "Two views may share elements that one operation writes and the other one uses."
     LIES_ELSEWHERE = "lies-elsewhere", "The value lies in other memory and is copied to where it has to be."
+    NOT_FOLLOWED = (
+        "not-followed",
+        "The memory comes from, or goes to, where it is not followed who writes it, so it is copied.",
+    )
     TOUCHED_BETWEEN = "touched-between", "An operation between the two reads or writes the same memory."
     NOT_ANALYSED = "not-analysed", "Nothing was asked about later readers, so the operand is never overwritten."
     ALLOCATED_INSIDE = (

@@ -37,7 +37,12 @@ def facts(op: ir.Operation) -> Facts:
     reads = frozenset(i for i, value in enumerate(op.operands) if is_tensor(value.type))
     makes = frozenset(i for i, result in enumerate(op.results) if is_tensor(result.type))
     spaces = Spaces(results=tuple((i, None) for i in sorted(makes)))
-    return Facts(reads=reads, constants=frozenset() if reads else makes, spaces=spaces)
+    return Facts(reads=reads, constants=frozenset() if _passes_memory(op) else makes, spaces=spaces)
+
+
+def _passes_memory(op: ir.Operation) -> bool:
+    """Whether what an op makes may lie in a tensor's memory; one without a rank is a memref by now (`bufferize.unranked`)."""
+    return any(is_tensor(value.type) or isinstance(value.type, ir.UnrankedMemRefType) for value in op.operands)
 
 
 def _bufferize(op: ir.Operation, buffers: Buffers, dynamic: bool) -> None:
@@ -52,7 +57,7 @@ def _bufferize(op: ir.Operation, buffers: Buffers, dynamic: bool) -> None:
         made = create("bufferization.to_buffer", [result], [kind], {"read_only": ir.UnitAttr.get()}, before=op).results[
             0
         ]
-        if not any(is_tensor(value.type) for value in op.operands):
+        if not _passes_memory(op):
             buffers.assign(old, made)
             continue
         memref = buffers.result(op, number, dynamic_dims(made, op))

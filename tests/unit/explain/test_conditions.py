@@ -10,7 +10,7 @@ import pytest
 from hotdesk.analysis.copying import source_reuse, target_reuse
 from hotdesk.explain import Reason
 from hotdesk.explain.conditions import condition
-from hotdesk.passes.manual import failed_condition
+from hotdesk.passes.manual import docstring, failed_condition
 from hotdesk.passes.registry import BUILT_IN, load
 from hotdesk.passes.textual import parse_pipeline
 from tests.unit.parsing import parse
@@ -67,6 +67,13 @@ def test_every_refusal_has_a_condition_in_the_words_of_the_page(name: str) -> No
         assert told.endswith(f" of docs/passes/{name}.md")
         for number, said in cited:
             assert f" {number}. {said[:40]}" in _words(name)
+
+
+@pytest.mark.parametrize("name", ["hotdesk-erase-dead", "hotdesk-reshapes-as-views"])
+def test_passes_that_report_nothing_number_their_conditions_too(name: str) -> None:
+    told = [condition(docstring(load(name).__module__), number) for number in (1, 2, 3, 4)]
+    assert all(each.startswith('"') for each in told[:3])
+    assert told[3] == "condition 4"
 
 
 def _words(name: str) -> str:

@@ -62,13 +62,13 @@ class Deciding:
         # To remove one thing of several that stand in the way changes nothing.
         return self._add(told if found.alone else replace(told, hint=""))
 
-    def of_layout(self, op: OpRecord, operand: int) -> Decision:
-        """About an operand that is copied because it is not contiguous."""
+    def of_copy(self, op: OpRecord, operand: int, reason: Reason) -> Decision:
+        """About an operand that the op cannot take where it lies, such as one that is not contiguous."""
         value = op.operands[operand]
         decision = Decision(
             f"operand {operand} of {op.name}",
             Outcome.COPIED,
-            Reason.DIFFERENT_LAYOUT,
+            reason,
             (op.source,),
             self._record.values[value].bytes,
             read=op.source,

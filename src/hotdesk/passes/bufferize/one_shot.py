@@ -25,7 +25,9 @@ A result is written over an operand, and what control flow passes on stays where
    memory space (`no-dead-operand-of-same-size`, `size-not-proven-equal`, `different-element-type`, `different-layout`,
    `other-memory-space`);
 8. it is a whole buffer, and the one in which it is wanted (`partial-view`, `lies-elsewhere`);
-9. the function is analysed (`not-analysed`).
+9. the function is analysed (`not-analysed`);
+10. all is known that is done with the memory: it goes to no op that may keep or write it, and comes from none as a tensor without
+   a rank (`not-followed`).
 
 After the pass no tensor is left in the function; an op without a model is an error that names it. Options
 change this: docs/one-shot-bufferize.md.
@@ -66,7 +68,7 @@ from hotdesk.passes.bufferize.results import place_results
 from hotdesk.passes.bufferize.returning_once import return_once
 from hotdesk.passes.bufferize.rewriting import Rewriting
 from hotdesk.passes.bufferize.staying import refuse_elsewhere
-from hotdesk.passes.bufferize.unranked import buffers_of_unranked
+from hotdesk.passes.bufferize.unranked import buffers_of_unranked, tensors_at_edges
 from hotdesk.passes.collecting import collection_put_off
 from hotdesk.passes.properties import NO_TENSORS, Property
 from hotdesk.program.calls import Callable, groups
@@ -121,6 +123,7 @@ class OneShotBufferize(Pass):
         Reason.LIES_ELSEWHERE,
         Reason.NO_DEAD_OPERAND_OF_SAME_SIZE,
         Reason.NOT_ANALYSED,
+        Reason.NOT_FOLLOWED,
         Reason.NOT_WRITABLE_CONSTANT,
         Reason.NOT_WRITABLE_MEMORY,
         Reason.NOT_WRITABLE_INPUT,
@@ -178,8 +181,10 @@ class OneShotBufferize(Pass):
             if not conventions.partial:
                 refuse_elsewhere(module)
             return_once(module)
-            if not conventions.partial and conventions.spaces == USUAL_SPACES:
-                buffers_of_unranked(module)
+        without_rank = not conventions.partial and conventions.spaces == USUAL_SPACES
+        if without_rank:
+            functions, strided = conventions.functions, conventions.strided_arguments
+            decisions.extend(buffers_of_unranked(module, functions=functions, strided=strided))
         symbols = Symbols()
         for node, given in self._functions(module):
             record, analysis = self._decide(node, given)
@@ -190,6 +195,8 @@ class OneShotBufferize(Pass):
                 align(node.function, self.buffer_alignment)
         if conventions.functions:
             retype_declarations(module, conventions)
+        elif without_rank:
+            tensors_at_edges(module)
         return tuple(decisions)
 
     def _annotate(self, module: ir.Module) -> tuple[Decision, ...]:

@@ -13,7 +13,7 @@ from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.extents import within
 from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.errors import BufferizationError
-from hotdesk.explain import Outcome
+from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import alloc, create, elementwise_copy
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbols import Symbols
@@ -21,6 +21,7 @@ from hotdesk.ir.types import dynamic_layout, is_tensor
 from hotdesk.ir.walking import entry_block, nested_ops
 from hotdesk.models.facts import Facts
 from hotdesk.models.func import RETURN
+from hotdesk.models.layouts import has_identity_layout
 from hotdesk.models.memref import viewed
 from hotdesk.models.registry import model_of
 from hotdesk.passes.bufferize.conventions import USUAL, Conventions
@@ -173,7 +174,9 @@ class Rewriting:
         self._memrefs.assign(value, memref)
 
     def contiguous(self, memref: ir.Value, op: ir.Operation, operand: int, kind: ir.Type | None = None) -> ir.Value:
-        self.deciding.of_layout(self._memrefs.current, operand)
+        followed = kind is not None or not has_identity_layout(memref)
+        reason = Reason.DIFFERENT_LAYOUT if followed else Reason.NOT_FOLLOWED
+        self.deciding.of_copy(self._memrefs.current, operand, reason)
         return copied(memref, op) if kind is None else copied_as(memref, kind, op)
 
     def lies_there(self, op: ir.Operation) -> bool:

@@ -12,6 +12,8 @@
 4. A function returns an unranked tensor in new memory: in a copy, unless it is a ranked one's copy, or what a call returned. A
    function without a body is passed a copy, unless it says that it only reads.
 5. `to_tensor` is a copy, unless it is promised the memory alone (`restrict`); `to_buffer` is one, unless it is only read.
+6. Where functions keep their tensors, an argument is seen by `to_buffer`, and calls and returns get `to_tensor`s, without copies;
+   what a call with tensors returns may lie in memory of theirs, and is copied at once.
 
 A copy of an unranked memref goes through its descriptor: rank and sizes are known at run time only. Other ops with
 unranked tensors are refused.
@@ -19,36 +21,124 @@ unranked tensors are refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
+from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import alloc, cast_to, create, index_constant, loop
 from hotdesk.ir.functions import called_name, named_functions
-from hotdesk.ir.locations import placed, python_line
+from hotdesk.ir.locations import origin, placed, python_line
 from hotdesk.ir.signature import set_signature, signature
-from hotdesk.ir.types import DYNAMIC, is_tensor, memref_of, shape_of, unranked_memref_of
-from hotdesk.ir.walking import defining_op, is_declaration, nested_ops
+from hotdesk.ir.types import (
+    DYNAMIC,
+    dynamic_layout,
+    element_bytes,
+    element_of,
+    is_tensor,
+    memref_of,
+    shape_of,
+    unranked_memref_of,
+)
+from hotdesk.ir.walking import defining_op, entry_block, is_declaration, nested_ops, runs_every_call
 from hotdesk.models.registry import model_of
+from hotdesk.sizes.writing import unnamed
 
 _PASSED_ON = frozenset(("func.call", "func.return", "arith.select"))
 _HINT = "Casts, calls, control flow, `arith.select`, `tensor.dim`, `tensor.rank` and default memory take it; else cast it first."
 
 
-def buffers_of_unranked(module: ir.Module) -> None:
-    """Replaces the unranked tensors of the functions of a module.
+@dataclass(frozen=True, slots=True)
+class _Copying:
+    """Copies by rank, and the decision about each; `strided` if the elements may lie in any layout."""
+
+    strided: bool = False
+    decisions: list[Decision] = field(default_factory=list[Decision])
+
+    def copied(
+        self, memref: ir.Value, op: ir.Operation, subject: str, reason: Reason, before: ir.Operation
+    ) -> ir.Value:
+        """A copy that `op` needs, or of what it makes."""
+        words = f"elements of {cast(Any, memref.type)}"
+        size = unnamed(len(self.decisions), words) * element_bytes(element_of(memref.type))
+        source = Source(op.name, *origin(op.location))
+        self.decisions.append(Decision(subject, Outcome.COPIED, reason, (source,), size, read=source))
+        return copied_by_rank(memref, before, strided=self.strided)
+
+    def of_operand(self, op: ir.Operation, number: int) -> ir.Value:
+        return self.copied(op.operands[number], op, f"operand {number} of {op.name}", Reason.NOT_FOLLOWED, op)
+
+
+def buffers_of_unranked(module: ir.Module, *, functions: bool = True, strided: bool = False) -> tuple[Decision, ...]:
+    """Replaces the unranked tensors of the functions of a module; says which are copied.
+
+    Without `functions`, signatures stay as they are: `tensors_at_edges` is to be called when all else is rewritten. What
+    arguments and calls bring is in any layout if `strided` then.
 
     Raises:
         BufferizationError: an op other than those above has an unranked tensor.
     """
-    functions = named_functions(module)
-    for function in functions.values():
+    named = named_functions(module)
+    decisions: list[Decision] = []
+    for function in named.values():
         if not is_declaration(function):
+            copying = _Copying(strided and not functions)
             _shorten_casts(function)
-            _replace(function, functions)
-    for function in functions.values():
+            _replace(function, named if functions else None, copying)
+            decisions.extend(copying.decisions if runs_every_call(function) else ())
+    for function in named.values() if functions else ():
         _retype(function)
+    return tuple(decisions)
+
+
+def tensors_at_edges(module: ir.Module) -> None:
+    """Gives arguments, calls and returns the unranked tensors of the signatures again, seen from and as memrefs."""
+    named = named_functions(module)
+    read_only = {"read_only": ir.UnitAttr.get(module.context)}
+    for function in (each for each in named.values() if not is_declaration(each)):
+        known, block = signature(function), entry_block(function)
+        first = next(iter(block.operations)).operation
+        for argument, formal in zip(block.arguments, known.arguments, strict=True):
+            if isinstance(formal.type, ir.UnrankedTensorType):
+                kind = argument.type
+                argument.set_type(formal.type)
+                uses = [(use.owner, use.operand_number) for use in argument.uses]
+                if uses:
+                    with placed(function.location):
+                        memref = create("bufferization.to_buffer", [argument], [kind], read_only, before=first).results[
+                            0
+                        ]
+                    for owner, number in uses:
+                        owner.operands[number] = memref
+        for op in nested_ops(function):
+            name = called_name(op)
+            callee = named.get(name) if name is not None else None
+            if callee is not None:
+                told = signature(callee)
+                _pass_tensors(op, [each.type for each in told.arguments])
+                _take_tensors(op, [each.type for each in told.results], read_only)
+            elif op.name == "func.return":
+                _pass_tensors(op, [each.type for each in known.results])
+
+
+def _pass_tensors(op: ir.Operation, types: Sequence[ir.Type]) -> None:
+    for number, kind in enumerate(types):
+        if isinstance(kind, ir.UnrankedTensorType):
+            made = create("bufferization.to_tensor", [op.operands[number]], [kind], before=op)
+            op.operands[number] = made.results[0]
+
+
+def _take_tensors(call: ir.Operation, types: Sequence[ir.Type], read_only: Mapping[str, ir.Attribute]) -> None:
+    for result, kind in zip(call.results, types, strict=True):
+        if isinstance(kind, ir.UnrankedTensorType):
+            memref_type, uses = result.type, [(use.owner, use.operand_number) for use in result.uses]
+            result.set_type(kind)
+            if uses:
+                made = create("bufferization.to_buffer", [result], [memref_type], read_only, before=_following(call))
+                for owner, number in uses:
+                    owner.operands[number] = made.results[0]
 
 
 def _is_unranked(value: ir.Value) -> bool:
@@ -94,7 +184,8 @@ def _may_be(source: ir.Type, kind: ir.Type) -> bool:
     return alike and all(None in pair or pair[0] == pair[1] for pair in zip(*sizes, strict=True))
 
 
-def _replace(function: ir.Operation, functions: dict[str, ir.Operation]) -> None:
+def _replace(function: ir.Operation, functions: dict[str, ir.Operation] | None, copying: _Copying) -> None:
+    """Replaces them in a function; without `functions`, calls and returns pass tensors on, which nobody writes."""
     inside = [function, *nested_ops(function)]
     found = {op: [i for i, v in enumerate(op.operands) if _is_unranked(v)] for op in inside[1:] if _is_concerned(op)}
     for op in found:
@@ -112,16 +203,19 @@ def _replace(function: ir.Operation, functions: dict[str, ir.Operation]) -> None
     for op, operands in found.items():
         change = _CHANGES.get(op.name)
         name = called_name(op)
-        if name is not None:
-            _pass(op, operands, functions.get(name))
+        if name is not None and functions is not None:
+            _pass(op, operands, functions.get(name), copying)
+        elif name is not None:
+            _take(op, values, copying)
         elif change is not None:
-            new = change(op)
+            new = change(op, copying)
             if op.name == "tensor.cast" and not operands:
                 own.add(new)
             op.results[0].replace_all_uses_with(new)
             op.erase()
-    for end, operands in ends:
-        _return(end, operands, own)
+    arguments = set(entry_block(function).arguments)
+    for end, operands in ends if functions is not None else ():
+        _return(end, operands, own, arguments, copying)
 
 
 def _is_concerned(op: ir.Operation) -> bool:
@@ -151,12 +245,14 @@ def _is_elsewhere(kind: ir.Type) -> bool:
 # Ops with tensors of no rank, which have unranked memrefs by now
 
 
-def _cast(op: ir.Operation) -> ir.Value:
+def _cast(op: ir.Operation, copying: _Copying) -> ir.Value:
     source, kind = op.operands[0], op.results[0].type
     if source.type == kind:
         return source
     if is_tensor(kind):
-        return _seen(create("memref.cast", [source], [memref_of(kind)], before=op).results[0], kind, op)
+        memref = memref_of(kind)
+        memref = dynamic_layout(memref) if copying.strided else memref
+        return _seen(create("memref.cast", [source], [memref], before=op).results[0], kind, op)
     read_only = {"read_only": ir.UnitAttr.get()}
     buffer = create("bufferization.to_buffer", [source], [memref_of(source.type)], read_only, before=op).results[0]
     return create("memref.cast", [buffer], [kind], before=op).results[0]
@@ -167,25 +263,25 @@ def _seen(memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
     return create("bufferization.to_tensor", [memref], [kind], restrict, before=op).results[0]
 
 
-def _rank(op: ir.Operation) -> ir.Value:
+def _rank(op: ir.Operation, _: _Copying) -> ir.Value:
     return create("memref.rank", list(op.operands), [ir.IndexType.get()], before=op).results[0]
 
 
-def _dim(op: ir.Operation) -> ir.Value:
+def _dim(op: ir.Operation, _: _Copying) -> ir.Value:
     return create("memref.dim", list(op.operands), [ir.IndexType.get()], before=op).results[0]
 
 
-def _to_tensor(op: ir.Operation) -> ir.Value:
+def _to_tensor(op: ir.Operation, copying: _Copying) -> ir.Value:
     source = op.operands[0]
-    return source if "restrict" in op.attributes else copied_by_rank(source, op)
+    return source if "restrict" in op.attributes else copying.of_operand(op, 0)
 
 
-def _to_buffer(op: ir.Operation) -> ir.Value:
+def _to_buffer(op: ir.Operation, copying: _Copying) -> ir.Value:
     source = op.operands[0]
-    return source if "read_only" in op.attributes else copied_by_rank(source, op)
+    return source if "read_only" in op.attributes else copying.of_operand(op, 0)
 
 
-_CHANGES: dict[str, Callable[[ir.Operation], ir.Value]] = {
+_CHANGES: dict[str, Callable[[ir.Operation, _Copying], ir.Value]] = {
     "tensor.cast": _cast,
     "tensor.rank": _rank,
     "tensor.dim": _dim,
@@ -194,30 +290,54 @@ _CHANGES: dict[str, Callable[[ir.Operation], ir.Value]] = {
 }
 
 
-def _pass(call: ir.Operation, operands: Sequence[int], callee: ir.Operation | None) -> None:
+def _pass(call: ir.Operation, operands: Sequence[int], callee: ir.Operation | None, copying: _Copying) -> None:
     """Gives a function without a body, which may write what it is passed, copies."""
     if callee is not None and not is_declaration(callee):
         return
     told = () if callee is None else signature(callee).arguments
     for number in operands:
         if not told or told[number].declared_access not in ("read", "none"):
-            call.operands[number] = copied_by_rank(call.operands[number], call)
+            call.operands[number] = copying.of_operand(call, number)
 
 
-def _return(end: ir.Operation, operands: Sequence[int], own: Container[ir.Value]) -> None:
+def _take(call: ir.Operation, values: Container[ir.Value], copying: _Copying) -> None:
+    """Copies what a call returns, which may lie in memory that it was passed."""
+    passed = any(is_tensor(each.type) or each in values for each in call.operands)
+    for result in call.results if passed else ():
+        uses = [(use.owner, use.operand_number) for use in result.uses] if result in values else []
+        if uses:
+            new = copying.copied(result, call, f"result of {call.name}", Reason.NOT_FOLLOWED, _following(call))
+            for owner, number in uses:
+                owner.operands[number] = new
+
+
+def _return(
+    end: ir.Operation,
+    operands: Sequence[int],
+    own: Container[ir.Value],
+    arguments: Container[ir.Value],
+    copying: _Copying,
+) -> None:
     """Returns memory of the caller's own: what casts copied or calls returned, once, and copies of the rest."""
     given: set[ir.Value] = set()
     for number in operands:
         value = end.operands[number]
         if value not in own or value in given:
-            end.operands[number] = copied_by_rank(value, end)
+            reason = Reason.RETURNED_TWICE if value in given else Reason.NOT_FOLLOWED
+            reason = Reason.RETURNED_INPUT if value in arguments else reason
+            end.operands[number] = copying.copied(value, end, f"result {number}", reason, end)
         given.add(value)
 
 
-def copied_by_rank(memref: ir.Value, op: ir.Operation) -> ir.Value:
-    """A new unranked memref with the contents of one whose elements lie in row-major order, in front of `op`.
+def _following(op: ir.Operation) -> ir.Operation:
+    ops = [each.operation for each in op.block.operations]
+    return ops[ops.index(op) + 1]
 
-    Its sizes are read in a loop over its rank; the elements are copied as one row.
+
+def copied_by_rank(memref: ir.Value, op: ir.Operation, *, strided: bool = False) -> ir.Value:
+    """A new unranked memref with the contents of one whose elements lie in row-major order, or `strided`, in front of `op`.
+
+    Its sizes are read in a loop over its rank; the elements are copied as one row, or by a `memref.copy` without a rank.
     """
     index, element = ir.IndexType.get(), cast(Any, memref.type).element_type
     row = ir.MemRefType.get([DYNAMIC], element)
@@ -228,9 +348,13 @@ def copied_by_rank(memref: ir.Value, op: ir.Operation) -> ir.Value:
     size = create("memref.dim", [memref, position], [index], before=end).results[0]
     create("memref.store", [size, shape, position], [], before=end)
     end.operands[0] = create("arith.muli", [product, size], [index], before=end).results[0]
+    new = alloc(row, [sizes.results[0]], op)
+    if strided:
+        whole = create("memref.reshape", [new, shape], [memref.type], before=op).results[0]
+        create("memref.copy", [memref, whole], [], before=op)
+        return whole
     count = alloc(ir.MemRefType.get([1], index), [], op)
     create("memref.store", [sizes.results[0], count, zero], [], before=op)
     elements = create("memref.reshape", [memref, count], [row], before=op).results[0]
-    new = alloc(row, [sizes.results[0]], op)
     create("memref.copy", [elements, new], [], before=op)
     return create("memref.reshape", [new, shape], [memref.type], before=op).results[0]

@@ -2,8 +2,11 @@
 
     %c = hotdesk.contract …; %y = hotdesk.contract …; return %y     ->     %y = hotdesk.contract …; return %y
 
-Legal iff the op has no side effects, by its dialect (`linalg`, `tensor`, `arith`, `math`, `tm_tensor`, `hotdesk`), and none of
-its results has a use. Users go first, so that what only they use goes too. Ops inside of others stay.
+An op is erased iff
+
+1. it has results, and none of them has a use: users go first, so that what only they use goes too;
+2. it has no side effects, by its dialect: `linalg`, `tensor`, `arith`, `math`, `tm_tensor` or `hotdesk`;
+3. it stands at the top of a function's body: ops inside of others stay.
 """
 
 from __future__ import annotations

@@ -3,8 +3,12 @@
     %s = tensor.from_elements %a, %b, 3, 4
     %r = tensor.reshape %x(%s) : [a, b, 12] -> [a, b, 3, 4]    ->    %r = tensor.expand_shape %x [[0], [1], [2, 3]]
 
-Legal iff each size is known: a number in the result's type, an element of a constant, or a value of which `tensor.from_elements`
-makes the shape. Left alone otherwise, as is what has no dims.
+A `tensor.reshape` is rewritten iff
+
+1. each size of the result is known: a number in its type, an element of a constant, or a value of which `tensor.from_elements`
+   makes the shape;
+2. source and result are tensors with at least one dim;
+3. it stands at the top of a function's body: reshapes inside of other ops stay.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hotdesk.errors import BufferizationError
+from hotdesk.explain import Reason
 from hotdesk.passes.textual import parse_pipeline
 from tests.running.executable import Executable
 from tests.unit.parsing import parse
@@ -85,7 +86,11 @@ func.func @main(%x: {kind}, %y: {kind}, %c: i1) -> ({kind}, {kind}) {{
 }}"""
 
 
-@pytest.mark.parametrize("options", ["", "{results=returned}", "{copy-before-write=true}"])
+_KEPT = "{bufferize-function-boundaries=false}"
+_TWICE = "{bufferize-function-boundaries=false unknown-type-conversion=identity-layout-map},hotdesk-one-shot-bufferize"
+
+
+@pytest.mark.parametrize("options", ["", "{results=returned}", "{copy-before-write=true}", _TWICE])
 @pytest.mark.parametrize("way", _WAYS)
 @pytest.mark.parametrize("kind", _RANKS)
 def test_it_runs_as_the_tensors_say(kind: str, way: str, options: str) -> None:
@@ -101,6 +106,105 @@ def test_it_runs_as_the_tensors_say(kind: str, way: str, options: str) -> None:
         np.testing.assert_array_equal(run.results[0], wanted + wanted)
         np.testing.assert_array_equal(run.results[1], wanted)
         assert run.leaks == 0
+
+
+_ALIASED = """
+func.func @id(%x: tensor<*xf32>) -> tensor<4xf32> {
+  %y = tensor.cast %x : tensor<*xf32> to tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func @main(%f: f32) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %e = tensor.empty() : tensor<4xf32>
+  %x = linalg.fill ins(%f : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %u = tensor.cast %x : tensor<4xf32> to tensor<*xf32>
+  %r = func.call @id(%u) : (tensor<*xf32>) -> tensor<4xf32>
+  %two = arith.addf %f, %f : f32
+  %w = tensor.insert %two into %x[%c0] : tensor<4xf32>
+  return %w, %r : tensor<4xf32>, tensor<4xf32>
+}"""
+
+
+def test_what_a_call_makes_of_a_tensor_without_a_rank_is_copied_where_functions_keep_their_tensors() -> None:
+    """It may lie in the memory that the call was passed, which is overwritten in place then."""
+    module = parse(_ALIASED)
+    decisions = parse_pipeline(f"builtin.module(hotdesk-one-shot-bufferize{_KEPT})").run(module)
+    assert [str(each.outcome) for each in decisions if each.subject == "result of func.call"] == ["allocated"]
+    text = str(module).partition("@main")[2]
+    assert text.index("call @id") < text.index("linalg.generic") < text.index("memref.store")
+
+
+def test_a_part_that_comes_without_a_rank_keeps_its_strides_where_functions_keep_their_tensors() -> None:
+    """The caller, rewritten by others, may pass memory with gaps: neither views nor copies take it for one row."""
+    module = parse("""
+func.func private @ext(tensor<*xf32>) -> tensor<*xf32>
+func.func @main(%x: tensor<*xf32>, %i: index) -> (f32, tensor<*xf32>) {
+  %y = tensor.cast %x : tensor<*xf32> to tensor<4xf32>
+  %e = tensor.extract %y[%i] : tensor<4xf32>
+  %z = func.call @ext(%x) : (tensor<*xf32>) -> tensor<*xf32>
+  return %e, %z : f32, tensor<*xf32>
+}""")
+    (copied,) = parse_pipeline(f"builtin.module(hotdesk-one-shot-bufferize{_KEPT})").run(module)
+    text = str(module)
+    assert "memref<*xf32> to memref<4xf32, strided<[?], offset: ?>>" in text
+    assert "memref.copy %" in text
+    assert text.count("memref<*xf32> to memref<*xf32>") == 1
+    assert (copied.reason, copied.size) == (Reason.NOT_FOLLOWED, "4*(elements of memref<*xf32>)")
+    assert copied.at({}).bytes == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "%k = tensor.rank %x : tensor<*xf32>\n return %k, %x : index, tensor<*xf32>",
+        "%k = tensor.dim %x, %i : tensor<*xf32>\n return %k, %x : index, tensor<*xf32>",
+        "%s = arith.select %c, %x, %x : tensor<*xf32>\n return %i, %s : index, tensor<*xf32>",
+        """%r = tensor.cast %x : tensor<*xf32> to tensor<?xf32>
+  %k = tensor.dim %r, %i : tensor<?xf32>
+  return %k, %x : index, tensor<*xf32>""",
+        """%s = scf.if %c -> tensor<*xf32> { scf.yield %x : tensor<*xf32> } else { scf.yield %x : tensor<*xf32> }
+  return %i, %s : index, tensor<*xf32>""",
+    ],
+)
+def test_functions_that_keep_their_tensors_take_what_mlir_takes(body: str) -> None:
+    """As many allocations, and the same signature, as MLIR's own pass; nothing is copied."""
+    text = f"func.func @main(%x: tensor<*xf32>, %i: index, %c: i1) -> (index, tensor<*xf32>) {{\n{body}\n}}"
+    ours, theirs = parse(text), parse(text)
+    decisions = parse_pipeline(f"builtin.module(hotdesk-one-shot-bufferize{_KEPT})").run(ours)
+    parse_pipeline("builtin.module(one-shot-bufferize)").run(theirs)
+    assert not decisions
+    for module in (str(ours), str(theirs)):
+        assert "memref.alloc" not in module
+        assert "(%arg0: tensor<*xf32>, %arg1: index, %arg2: i1) -> (index, tensor<*xf32>)" in module
+
+
+def _decided(body: str) -> list[tuple[str, Reason]]:
+    module = parse(f"""
+func.func private @ext(tensor<*xf32>) -> tensor<*xf32>
+func.func @main(%x: tensor<*xf32>, %v: f32, %c: i1) -> (tensor<*xf32>, tensor<*xf32>) {{
+  %zero = arith.constant 0 : index
+  %y = func.call @ext(%x) : (tensor<*xf32>) -> tensor<*xf32>
+  {body}
+}}""")
+    decisions = parse_pipeline("builtin.module(hotdesk-one-shot-bufferize)").run(module)
+    assert all(str(each.outcome) == "copied" for each in decisions)
+    return [(each.subject, each.reason) for each in decisions]
+
+
+def test_each_copy_by_rank_is_a_decision_with_its_reason() -> None:
+    passed = ("operand 0 of func.call", Reason.NOT_FOLLOWED)
+    assert _decided("return %x, %y : tensor<*xf32>, tensor<*xf32>") == [passed, ("result 0", Reason.RETURNED_INPUT)]
+    assert _decided("return %y, %y : tensor<*xf32>, tensor<*xf32>") == [passed, ("result 1", Reason.RETURNED_TWICE)]
+    selected = "%s = arith.select %c, %x, %y : tensor<*xf32>\n return %s, %y : tensor<*xf32>, tensor<*xf32>"
+    assert _decided(selected) == [passed, ("result 0", Reason.NOT_FOLLOWED)]
+
+
+def test_a_cast_that_is_returned_is_not_copied_for_its_layout() -> None:
+    body = """%r = tensor.cast %x : tensor<*xf32> to tensor<?xf32>
+  %z = tensor.insert %v into %r[%zero] : tensor<?xf32>
+  %u = tensor.cast %z : tensor<?xf32> to tensor<*xf32>
+  return %u, %y : tensor<*xf32>, tensor<*xf32>"""
+    assert ("operand 0 of bufferization.to_buffer", Reason.NOT_FOLLOWED) in _decided(body)
 
 
 _REFUSED = {
