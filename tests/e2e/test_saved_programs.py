@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import struct
@@ -394,6 +395,27 @@ def test_levels_of_processors(net: Net, tmp_path: Path, monkeypatch: pytest.Monk
     only = _saved(program, tmp_path, cpu="x86-64-v3")
     with pytest.raises(ArtifactMachineError, match="avx2"):
         hotdesk.load(only)
+
+
+class _Lines(io.StringIO):
+    """A file that is read to its end once."""
+
+    ended = False
+
+    def readline(self, size: int = -1, /) -> str:
+        assert not self.ended
+        line = super().readline(size)
+        self.ended = not line
+        return line
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("", set()), ("flags\t: fma none", {"fma"}), ("model: a\nflags: avx\n\nflags: fma\n\n", {"avx"})],
+)
+def test_features_of_the_first_processor(text: str, found: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code, "open", lambda *_args, **_named: _Lines(text), raising=False)
+    assert code.processor_features() == found
 
 
 @pytest.mark.parametrize("level", ["x86-64", "x86-64-v2"])

@@ -12,6 +12,7 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -188,7 +189,7 @@ def processor_features() -> frozenset[str]:
     """What the first processor has, of what code generation may rely on."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
-            first = "".join(iter(file.readline, "\n"))
+            first = "".join(takewhile(str.strip, file))
     except OSError:
         return frozenset()
     flags = next((line.partition(":")[2] for line in first.splitlines() if line.startswith("flags")), "")

@@ -8,8 +8,9 @@ small tensors of ones, of the same types, and of zeros if it fails: in a tensor 
 2. if eager PyTorch refuses it in other words, and takes it with floats in place of all integers and booleans.
 
 What fails otherwise has to do with the small sizes, or with the ones. Nothing is said of floats: which of them have a kernel is
-another matter on another device. Nothing is said either of random ops, which would take numbers of PyTorch's generator, of ops
-that are not PyTorch's own, and of calls that fill more memory than is small.
+another matter on another device. Nothing is said either of random ops, which would take numbers of PyTorch's generator, of
+gradients, which write at places from the forward pass and do not look whether there are such, of ops that are not PyTorch's own,
+and of calls that fill more memory than is small.
 """
 
 # Sizes may be symbolic; the annotations do not show it.
@@ -67,7 +68,7 @@ def _small_call(node: torch.fx.Node) -> tuple[Any, Any] | None:
     target: Any = node.target
     if not isinstance(target, OpOverload) or cast(Any, target).namespace != "aten":
         return None
-    if torch.Tag.nondeterministic_seeded in cast(Any, target).tags:
+    if torch.Tag.nondeterministic_seeded in cast(Any, target).tags or "backward" in cast(Any, target).name():
         return None
     given: list[torch.fx.Node] = node.all_input_nodes
     values = [each.meta.get("val") for each in given]

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import hotdesk
 from hotdesk.errors import ExportError
@@ -112,3 +113,31 @@ def test_compile_tells_the_line() -> None:
 class _Softmax(torch.nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x.softmax(-1)
+
+
+class _Called(TorchDispatchMode):
+    """Keeps which ops are called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ops = list[Any]()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.ops.append(func)
+        return func(*args, **(kwargs or {}))
+
+
+def test_gradients_are_not_made_with_places_of_ones() -> None:
+    """They write there, also where an image of one pixel has no such place."""
+    op = torch.ops.aten.max_pool2d_with_indices_backward.default
+
+    def gradient(x: Tensor) -> Tensor:
+        places = torch.zeros(x.shape, dtype=torch.int64)
+        return op(x, x, [1, 1], [1, 1], [0, 0], [1, 1], False, places) + places.abs()
+
+    graph = _graph(gradient, torch.rand(3, 8, 1, 1))
+    assert op in {node.target for node in graph.nodes}
+    with _Called() as called:
+        refuse_types_without_kernel(graph)
+    assert torch.ops.aten.abs.default in called.ops
+    assert op not in called.ops
