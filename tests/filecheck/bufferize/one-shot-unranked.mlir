@@ -10,10 +10,10 @@
 // CHECK-NEXT:      [[SIZE:%.*]] = memref.dim [[X]], [[I]]
 // CHECK-NEXT:      memref.store [[SIZE]], [[SHAPE]][[[I]]]
 // CHECK-NEXT:      arith.muli [[PRODUCT]], [[SIZE]]
-// CHECK:         [[ROW:%.*]] = memref.alloc() : memref<1xindex>
+// CHECK:         [[NEW:%.*]] = memref.alloc([[COUNT]]) : memref<?xf32>
+// CHECK-NEXT:    [[ROW:%.*]] = memref.alloc() : memref<1xindex>
 // CHECK-NEXT:    memref.store [[COUNT]], [[ROW]]
 // CHECK-NEXT:    [[ELEMENTS:%.*]] = memref.reshape [[X]]([[ROW]]) : (memref<*xf32>, memref<1xindex>) -> memref<?xf32>
-// CHECK-NEXT:    [[NEW:%.*]] = memref.alloc([[COUNT]]) : memref<?xf32>
 // CHECK-NEXT:    memref.copy [[ELEMENTS]], [[NEW]]
 // CHECK-NEXT:    [[R:%.*]] = memref.reshape [[NEW]]([[SHAPE]]) : (memref<?xf32>, memref<?xindex>) -> memref<*xf32>
 // CHECK-NEXT:    return [[R]]
