@@ -61,6 +61,18 @@ def test_norms_add_up_in_f32(norm: Callable[[torch.Tensor], torch.Tensor], dtype
     torch.testing.assert_close(found, norm(x.float()).to(dtype), rtol=torch.finfo(dtype).eps, atol=0)
 
 
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+@pytest.mark.parametrize("dtype", HALVES)
+def test_gelu_is_rounded_once(dtype: torch.dtype, approximate: str) -> None:
+    """What is near -1 is added to 1 on the way: rounded to 16 bits there, nothing would be left of it."""
+    x = torch.arange(-4, 8, 1 / 64).to(dtype)
+    expected = F.gelu(x.double(), approximate=approximate)
+    found = hotdesk.compile(lambda x: F.gelu(x, approximate=approximate), (x,))(x)
+    assert (
+        (found.double() - expected).abs() <= torch.finfo(dtype).eps / 2 * expected.abs().clamp_min(1e-4) * 1.5
+    ).all()
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, *HALVES])
 def test_rms_norm_of_small_values_has_epsilon(dtype: torch.dtype) -> None:
     """Where none is given it is that of the type that PyTorch computes in, which is much for values of 0.001."""
