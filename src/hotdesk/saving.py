@@ -54,7 +54,7 @@ from hotdesk.ir.context import make_context, of_bytecode
 from hotdesk.ir.linking import define
 from hotdesk.kernels.machine import generating_for, host
 from hotdesk.kernels.sharing import SHARING, USE_POOL, WORKER
-from hotdesk.passes.lower.to_llvm import HALVES
+from hotdesk.passes.lower.to_llvm import F16_CONVERSIONS
 from hotdesk.pipeline import Log, Lowered, lower
 from hotdesk.planning import Plan
 from hotdesk.planning.sizes.stacking import Stacking
@@ -378,7 +378,7 @@ def _level_objects(made: Finished, level: str) -> Iterator[tuple[str, bytes]]:
 def _with_halves(module: ir.Module, level: str) -> ir.Module:
     """A module with the conversions of f16, where the processors of a level need not have instructions for them."""
     if "f16c" not in NEEDED[level]:
-        define(module, HALVES)
+        define(module, F16_CONVERSIONS)
     return module
 
 

@@ -65,11 +65,8 @@ def _check_model(options: argparse.Namespace, text: str = "") -> int:
     sizes: list[int] | dict[str, int] = options.sizes or {}
     if isinstance(sizes, list):
         expected = "sizes by their names: numbers alone are for programs on memrefs"
-        got, hint = (
-            ",".join(map(str, sizes)),
-            "Write them as `--sizes n=5,x[0]=3`; without any, those that are wanted are named.",
-        )
-        raise UsageError("option '--sizes'", expected=expected, got=got, hint=hint)
+        hint = "Write them as `--sizes n=5,x[0]=3`; without any, those that are wanted are named."
+        raise UsageError("option '--sizes'", expected=expected, got=",".join(map(str, sizes)), hint=hint)
     given = {**vars(options), "model": options.file, "entry": options.function, "sizes": sizes}
     made = ready(argparse.Namespace(**given, inputs=None, random_inputs=is_random), text)
     return _tell(made.program.check(*made.args, **made.kwargs), Input.of(options.file, text), options.quiet)

@@ -48,7 +48,9 @@ def shown_progress(limit: float | None = None) -> Generator[Listener]:
             if began != kind:  # another kind of work, whose time is its own
                 kind = began
                 bar.reset(task, total=None, description=text, is_timed=kind != "stage")
-            bar.update(task, description=text, total=None if part < 0 else 1.0, completed=max(part, 0.0))
+            total = None if part < 0 else 1.0
+            # At once: rich draws ten times a second, and what takes less would never be seen.
+            bar.update(task, description=text, total=total, completed=max(part, 0.0), refresh=True)
 
         with heard(told):
             yield told

@@ -8,11 +8,26 @@ from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.types import DYNAMIC, SLICE, is_any_tensor, row_major, shape_of, static_entries, tensor_with
+from hotdesk.ir.types import (
+    DYNAMIC,
+    SLICE,
+    is_any_tensor,
+    like_vector,
+    row_major,
+    scalar_of,
+    shape_of,
+    static_entries,
+    tensor_with,
+)
 from hotdesk.ir.walking import attributes_of, captured_operands
 
 _HOW = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 """The predicates of `arith.cmpi`, as it numbers them."""
+_HOW_FLOATS = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
+)
+"""Those of `arith.cmpf`."""
 
 
 def create(
@@ -105,19 +120,28 @@ def clone_with(op: ir.Operation, mapping: dict[ir.Value, ir.Value], point: ir.In
     return clone
 
 
-def constant(value: int, kind: ir.Type, before: ir.Operation) -> ir.Value:
-    """An integer of a type."""
-    return create("arith.constant", [], [kind], {"value": ir.IntegerAttr.get(kind, value)}, before=before).results[0]
+def constant(value: float, kind: ir.Type, before: ir.Operation) -> ir.Value:
+    """A number of a type, or a vector of the same ones."""
+    element = scalar_of(kind)
+    number: ir.Attribute = (
+        ir.FloatAttr.get(element, value)
+        if isinstance(element, ir.FloatType)
+        else ir.IntegerAttr.get(element, int(value))
+    )
+    if isinstance(kind, ir.VectorType):
+        number = ir.DenseElementsAttr.get_splat(kind, number)
+    return create("arith.constant", [], [kind], {"value": number}, before=before).results[0]
 
 
 def compared(how: str, a: ir.Value, b: ir.Value, before: ir.Operation) -> ir.Value:
-    """Whether an integer is as another one, or each of a vector; `how` as `arith.cmpi` has it in its text, such as `ult`."""
-    word = ir.IntegerType.get_signless(64)
-    kind: ir.Type = ir.IntegerType.get_signless(1)
-    if isinstance(a.type, ir.VectorType):
-        kind = ir.VectorType.get(a.type.shape, kind)
-    predicate = ir.IntegerAttr.get(word, _HOW.index(how))
-    return create("arith.cmpi", [a, b], [kind], {"predicate": predicate}, before=before).results[0]
+    """Whether a number is as another one, or each of a vector; `how` as the text of `arith.cmpi` or `arith.cmpf` has it.
+
+    Such as `ult`, which of integers is "less, without signs", and of floats "less, or one of them is no number".
+    """
+    name, known = ("arith.cmpf", _HOW_FLOATS) if isinstance(scalar_of(a.type), ir.FloatType) else ("arith.cmpi", _HOW)
+    kind = like_vector(a.type, ir.IntegerType.get_signless(1))
+    predicate = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), known.index(how))
+    return create(name, [a, b], [kind], {"predicate": predicate}, before=before).results[0]
 
 
 def index_cast(value: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:

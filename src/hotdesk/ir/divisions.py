@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import prod
-from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import compared, create
+from hotdesk.ir.building import compared, constant, create
+from hotdesk.ir.types import scalar_of
 from hotdesk.ir.walking import constant_of
 
 IS_SIGNED: Mapping[str, bool] = {
@@ -29,7 +29,7 @@ def may_fail(op: ir.Operation) -> bool:
 def is_not_by_zero(division: ir.Operation, before: ir.Operation) -> ir.Value:
     """Whether the divisor is not 0: of vectors, a vector of truths."""
     divisor = division.operands[1]
-    return compared("ne", divisor, repeated(0, divisor.type, before), before)
+    return compared("ne", divisor, constant(0, divisor.type, before), before)
 
 
 def does_not_overflow(division: ir.Operation, before: ir.Operation) -> ir.Value | None:
@@ -39,8 +39,8 @@ def does_not_overflow(division: ir.Operation, before: ir.Operation) -> ir.Value 
     is_possible = constant_of(number) in (None, least) and constant_of(divisor) in (None, -1)
     if not IS_SIGNED[division.name] or not is_possible:
         return None
-    is_more = compared("ne", number, repeated(least, number.type, before), before)
-    is_other = compared("ne", divisor, repeated(-1, divisor.type, before), before)
+    is_more = compared("ne", number, constant(least, number.type, before), before)
+    is_other = compared("ne", divisor, constant(-1, divisor.type, before), before)
     return create("arith.ori", [is_more, is_other], [is_more.type], before=before).results[0]
 
 
@@ -64,18 +64,6 @@ def all_of(truth: ir.Value, before: ir.Operation) -> ir.Value:
     return create("vector.reduction", [truth], [bit], kind, before=before).results[0]
 
 
-def repeated(number: int, kind: ir.Type, before: ir.Operation) -> ir.Value:
-    """A constant: an integer, or a vector of the same ones."""
-    value: ir.Attribute = ir.IntegerAttr.get(_element(kind), number)
-    if isinstance(kind, ir.VectorType):
-        value = ir.DenseElementsAttr.get_splat(kind, value)
-    return create("arith.constant", [], [kind], {"value": value}, before=before).results[0]
-
-
-def _element(kind: ir.Type) -> ir.Type:
-    return cast(Any, kind).element_type if isinstance(kind, ir.VectorType) else kind
-
-
 def _width(kind: ir.Type) -> int:
-    element = _element(kind)
+    element = scalar_of(kind)
     return element.width if isinstance(element, ir.IntegerType) else 64

@@ -65,6 +65,16 @@ def element_of(value_type: ir.Type) -> str:
     return str(cast(Any, value_type).element_type)
 
 
+def scalar_of(value_type: ir.Type) -> ir.Type:
+    """The type of a vector's elements; another type as it is."""
+    return cast(Any, value_type).element_type if isinstance(value_type, ir.VectorType) else value_type
+
+
+def like_vector(value_type: ir.Type, scalar: ir.Type) -> ir.Type:
+    """A vector of such elements, of a vector type's sizes; `scalar` itself for another type."""
+    return ir.VectorType.get(value_type.shape, scalar) if isinstance(value_type, ir.VectorType) else scalar
+
+
 def element_bytes(element: str) -> int:
     """Bytes from one element in memory to the next, as LLVM lays them out.
 

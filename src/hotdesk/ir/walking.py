@@ -106,6 +106,11 @@ def walk(operation: ir.Operation, visit: Callable[[ir.Operation], ir.WalkResult]
         raise
 
 
+def next_op(op: ir.Operation) -> ir.Operation:
+    """The op behind one that does not end its block."""
+    return cast(Any, ir.InsertionPoint.after(op)).ref_operation.operation
+
+
 def nested_ops(operation: ir.Operation) -> list[ir.Operation]:
     """Every operation inside an operation's regions, in order, parents first."""
     if not len(operation.regions):

@@ -13,7 +13,7 @@ Locations = tuple[Location, ...]
 
 
 class JoinedPlaces(DisjointSets):
-    """Places by number, each by itself in the beginning; `unite` is for two that stand for others."""
+    """Places by number, of which those that are joined are one place."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count)

@@ -13,17 +13,15 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
-from hotdesk.ir.building import create, remade
+from hotdesk.ir.building import compared, constant, create, remade
 from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_any_tensor
+from hotdesk.ir.types import is_any_tensor, like_vector, scalar_of
 from hotdesk.ir.walking import attributes_of, nested_ops
 
 _MODE = "roundingmode"
 _WIDTHS = {"bf16": 16, "f16": 16, "f32": 32}
 """The formats whose bits are so; others have no infinity behind their largest number."""
-_LESS, _MORE = 4, 2  # predicates of `arith.cmpf`, both ordered
-_AT_LEAST, _EQUAL = 3, 1
 
 
 def round_as_said(module: ir.Module) -> None:
@@ -40,7 +38,7 @@ def round_as_said(module: ir.Module) -> None:
         if mode == 0:
             del op.attributes[_MODE]
             continue
-        element = str(_element(op.results[0].type))
+        element = str(scalar_of(op.results[0].type))
         if op.name != "arith.truncf" or element not in _WIDTHS:
             raise UnsupportedOpError(
                 f"op `{op.name}` rounds in a way that is not compiled",
@@ -59,10 +57,6 @@ def _with_modes(module: ir.Module) -> list[ir.Operation]:
     return [op for op in nested_ops(module.operation) if _MODE in op.attributes]
 
 
-def _element(kind: ir.Type) -> ir.Type:
-    return cast(Any, kind).element_type if isinstance(kind, ir.VectorType) else kind
-
-
 @dataclass(frozen=True, slots=True)
 class _Rounding:
     """A float, or vector, and the nearest narrower one; what is made of them goes in front of an op."""
@@ -73,15 +67,15 @@ class _Rounding:
     before: ir.Operation
 
     def downward(self) -> ir.Value:
-        is_above = self._compared(_MORE, self._wide(self.nearest), self.exact)
+        is_above = self._compared("ogt", self._wide(self.nearest), self.exact)
         return self._float(self._select(is_above, self._stepped(-1), self._bits(self.nearest)))
 
     def upward(self) -> ir.Value:
-        is_below = self._compared(_LESS, self._wide(self.nearest), self.exact)
+        is_below = self._compared("olt", self._wide(self.nearest), self.exact)
         return self._float(self._select(is_below, self._stepped(1), self._bits(self.nearest)))
 
     def toward_zero(self) -> ir.Value:
-        is_above = self._compared(_MORE, self._size(self._wide(self.nearest)), self._size(self.exact))
+        is_above = self._compared("ogt", self._size(self._wide(self.nearest)), self._size(self.exact))
         bits = self._bits(self.nearest)
         return self._float(self._select(is_above, self._added(bits, -1), bits))
 
@@ -93,9 +87,9 @@ class _Rounding:
         up = self._op("arith.subf", [self._size(self._wide(above)), size], size.type)
         down = self._op("arith.subf", [size, self._size(self._wide(below))], size.type)
         nearest = self._size(self._wide(self.nearest))
-        takes_above = self._compared(_AT_LEAST, down, up)
-        is_infinite = self._compared(_EQUAL, nearest, self._constant(self.exact.type, float("inf")))
-        is_number = self._compared(_EQUAL, self.exact, self.exact)
+        takes_above = self._compared("oge", down, up)
+        is_infinite = self._compared("oeq", nearest, self._constant(self.exact.type, float("inf")))
+        is_number = self._compared("oeq", self.exact, self.exact)
         found = self._select(takes_above, self._bits(above), self._bits(below))
         found = self._select(is_infinite, self._bits(self.nearest), found)
         return self._float(self._select(is_number, found, self._bits(self.nearest)))
@@ -103,16 +97,14 @@ class _Rounding:
     def _stepped(self, step: int) -> ir.Value:
         """The bits of the next number up or down: of what is negative the other way. Zeros have a sign."""
         bits = self._bits(self.nearest)
-        is_negative = self._op(
-            "arith.cmpi", [bits, self._constant(bits.type, 0)], self._truth(), {"predicate": _number(2)}
-        )
+        is_negative = self._compared("slt", bits, self._constant(bits.type, 0))
         return self._select(is_negative, self._added(bits, -step), self._added(bits, step))
 
     def _added(self, bits: ir.Value, number: int) -> ir.Value:
         return self._op("arith.addi", [bits, self._constant(bits.type, number)], bits.type)
 
     def _bits(self, value: ir.Value) -> ir.Value:
-        return self._op("arith.bitcast", [value], self._like(ir.IntegerType.get_signless(self.width)))
+        return self._op("arith.bitcast", [value], like_vector(value.type, ir.IntegerType.get_signless(self.width)))
 
     def _float(self, bits: ir.Value) -> ir.Value:
         return self._op("arith.bitcast", [bits], self.nearest.type)
@@ -123,37 +115,17 @@ class _Rounding:
     def _size(self, value: ir.Value) -> ir.Value:
         return self._op("math.absf", [value], value.type)
 
-    def _compared(self, predicate: int, a: ir.Value, b: ir.Value) -> ir.Value:
-        return self._op("arith.cmpf", [a, b], self._truth(), {"predicate": _number(predicate)})
+    def _compared(self, how: str, a: ir.Value, b: ir.Value) -> ir.Value:
+        return compared(how, a, b, self.before)
 
     def _select(self, condition: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
         return self._op("arith.select", [condition, a, b], a.type)
 
-    def _truth(self) -> ir.Type:
-        return self._like(ir.IntegerType.get_signless(1))
-
-    def _like(self, element: ir.Type) -> ir.Type:
-        kind = self.exact.type
-        return ir.VectorType.get(kind.shape, element) if isinstance(kind, ir.VectorType) else element
-
     def _constant(self, kind: ir.Type, number: float) -> ir.Value:
-        element = _element(kind)
-        is_integer = isinstance(element, ir.IntegerType)
-        value: ir.Attribute = (
-            ir.IntegerAttr.get(element, int(number)) if is_integer else ir.FloatAttr.get(element, number)
-        )
-        if isinstance(kind, ir.VectorType):
-            value = ir.DenseElementsAttr.get_splat(kind, value)
-        return self._op("arith.constant", [], kind, {"value": value})
+        return constant(number, kind, self.before)
 
-    def _op(
-        self, name: str, operands: list[ir.Value], kind: ir.Type, attributes: dict[str, ir.Attribute] | None = None
-    ) -> ir.Value:
-        return create(name, operands, [kind], attributes, before=self.before).results[0]
-
-
-def _number(value: int) -> ir.Attribute:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+    def _op(self, name: str, operands: list[ir.Value], kind: ir.Type) -> ir.Value:
+        return create(name, operands, [kind], before=self.before).results[0]
 
 
 _WAYS: dict[int, Callable[[_Rounding], ir.Value]] = {

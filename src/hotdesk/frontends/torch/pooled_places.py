@@ -16,8 +16,8 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import compared, create, dim, index_constant
 from hotdesk.ir.walking import constant_of, int_array, integer_of, made_by, nested_ops
 
-_EQUAL, _UNORDERED = 1, 14
-"""Predicates of `arith.cmpf`: `oeq` and `uno`."""
+_EQUAL = 1
+"""The predicate `oeq` of `arith.cmpf`."""
 _SAME_INTEGER = 0
 """The predicate `eq` of `arith.cmpi`."""
 
@@ -50,14 +50,13 @@ def _settle(loop: ir.Operation) -> None:
         return
     if integer_of(is_largest, "predicate") != _EQUAL or integer_of(none_yet, "predicate") != _SAME_INTEGER:
         return
-    bit, word = ir.IntegerType.get_signless(1), ir.IntegerType.get_signless(64)
+    bit = ir.IntegerType.get_signless(1)
 
     def both(a: ir.Value, b: ir.Value) -> ir.Value:
         return create("arith.andi", [a, b], [bit], before=kept).results[0]
 
     value = element.results[0]
-    unordered = {"predicate": ir.IntegerAttr.get(word, _UNORDERED)}
-    no_number = create("arith.cmpf", [value, value], [bit], unordered, before=kept).results[0]
+    no_number = compared("uno", value, value, kept)
     first = both(none_yet.results[0], is_largest.results[0])
     chosen = create("arith.ori", [first, no_number], [bit], before=kept).results[0]
     chosen = reduce(both, _in_the_image(element, loop, kept), chosen)

@@ -2,12 +2,13 @@
 
 Export asks what the results of a call look like, not whether there is a kernel that makes them: `softmax` of integers has a shape
 and a type, and no kernel. So eager PyTorch is asked itself. Each call of a graph that is given integers or booleans is made with
-small tensors of ones, of the same types, and of zeros if it fails: in a tensor of one element there is no place 1. It is refused
+small tensors of the same types: of zeros, as not every kernel looks whether the places are there that it is given, and the first
+one nearly always is; and of ones if that fails, as nothing is divided by zero. A call that fails is refused
 
 1. if eager PyTorch says that it has no kernel for such elements;
-2. if eager PyTorch refuses it in other words, and takes it with floats in place of all integers and booleans.
+2. if eager PyTorch says something else, and takes the call with floats in place of all integers and booleans.
 
-What fails otherwise has to do with the small sizes, or with the ones. Nothing is said of floats: which of them have a kernel is
+What fails otherwise has to do with the small sizes, or with the numbers. Nothing is said of floats: which have a kernel is
 another matter on another device. Nothing is said either of random ops, which would take numbers of PyTorch's generator, of
 gradients, which write at places from the forward pass and do not look whether there are such, of ops that are not PyTorch's own,
 and of calls that fill more memory than is small.
@@ -86,7 +87,7 @@ def _small_call(node: torch.fx.Node) -> tuple[Any, Any] | None:
             value = value.meta.get("val")
         if isinstance(value, torch.Tensor):
             shape = [size if is_small else _small_size(size) for size in value.shape]
-            return torch.ones(shape, dtype=value.dtype)
+            return torch.zeros(shape, dtype=value.dtype)
         return _SMALL if isinstance(value, torch.SymInt) else value
 
     call = pytree.tree_map(small, (node.args, node.kwargs), is_leaf=lambda each: isinstance(each, torch.fx.Node))
@@ -122,10 +123,9 @@ def _refusal(op: Any, args: Any, kwargs: Any) -> Exception | None:
             return error
         return None
 
-    error = raised(torch.clone)  # it may write to them
-    if error is None:
-        return None
-    for each in (error, raised(torch.zeros_like)):
-        if _NO_KERNEL.search(str(each)):
-            return each
-    return error if raised(lambda x: x.float() if _is_whole(x.dtype) else x.clone()) is None else None
+    for make in (torch.zeros_like, torch.ones_like):
+        error = raised(make)
+        if error is None or _NO_KERNEL.search(str(error)):
+            return error
+    taken = raised(lambda x: torch.ones_like(x, dtype=torch.float32 if _is_whole(x.dtype) else x.dtype)) is None
+    return error if taken else None

@@ -18,7 +18,7 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.torch.specs import plain
-from hotdesk.ir.building import create, dim, index_cast, index_constant
+from hotdesk.ir.building import compared, constant, create, dim, index_cast, index_constant
 from hotdesk.ir.divisions import BY_ZERO, demanded, may_fail
 from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.size_ops import relation_value, size_value
@@ -244,11 +244,7 @@ class SizeValues:
 
     def _check_not_zero(self, number: ir.Value, made: ir.Value, told: str, op: str) -> None:
         """Checks that a float is not 0, in front of what is made of it."""
-        bit = ir.IntegerType.get_signless(1)
-        unequal = {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 13)}  # or unordered
-        with self._before.context:
-            zero = self._made_float("arith.constant", [], {"value": ir.FloatAttr.get_f64(0.0)})
-        holds = create("arith.cmpf", [number, zero], [bit], unequal, before=self._before).results[0]
+        holds = compared("une", number, constant(0.0, number.type, self._before), self._before)
         check = made_check(holds, told, op, "", self._before)
         self.asserts.append(check)
         self.checked[cast(ir.Operation, defining_op(made))] = [check]

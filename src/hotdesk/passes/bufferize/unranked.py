@@ -21,7 +21,7 @@ unranked tensors are refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -42,7 +42,7 @@ from hotdesk.ir.types import (
     shape_of,
     unranked_memref_of,
 )
-from hotdesk.ir.walking import defining_op, entry_block, is_declaration, nested_ops, runs_every_call
+from hotdesk.ir.walking import defining_op, entry_block, is_declaration, nested_ops, next_op, runs_every_call
 from hotdesk.models.registry import model_of
 from hotdesk.sizes.writing import unnamed
 
@@ -96,29 +96,18 @@ def buffers_of_unranked(module: ir.Module, *, functions: bool = True, strided: b
 def tensors_at_edges(module: ir.Module) -> None:
     """Gives arguments, calls and returns the unranked tensors of the signatures again, seen from and as memrefs."""
     named = named_functions(module)
-    read_only = {"read_only": ir.UnitAttr.get(module.context)}
     for function in (each for each in named.values() if not is_declaration(each)):
         known, block = signature(function), entry_block(function)
         first = next(iter(block.operations)).operation
-        for argument, formal in zip(block.arguments, known.arguments, strict=True):
-            if isinstance(formal.type, ir.UnrankedTensorType):
-                kind = argument.type
-                argument.set_type(formal.type)
-                uses = [(use.owner, use.operand_number) for use in argument.uses]
-                if uses:
-                    with placed(function.location):
-                        memref = create("bufferization.to_buffer", [argument], [kind], read_only, before=first).results[
-                            0
-                        ]
-                    for owner, number in uses:
-                        owner.operands[number] = memref
+        with placed(function.location):
+            _take_tensors(block.arguments, [each.type for each in known.arguments], first)
         for op in nested_ops(function):
             name = called_name(op)
             callee = named.get(name) if name is not None else None
             if callee is not None:
                 told = signature(callee)
                 _pass_tensors(op, [each.type for each in told.arguments])
-                _take_tensors(op, [each.type for each in told.results], read_only)
+                _take_tensors(op.results, [each.type for each in told.results], next_op(op))
             elif op.name == "func.return":
                 _pass_tensors(op, [each.type for each in known.results])
 
@@ -130,15 +119,25 @@ def _pass_tensors(op: ir.Operation, types: Sequence[ir.Type]) -> None:
             op.operands[number] = made.results[0]
 
 
-def _take_tensors(call: ir.Operation, types: Sequence[ir.Type], read_only: Mapping[str, ir.Attribute]) -> None:
-    for result, kind in zip(call.results, types, strict=True):
+def _take_tensors(values: Iterable[ir.Value], types: Sequence[ir.Type], before: ir.Operation) -> None:
+    """Gives memrefs their tensor types again; what reads them reads a memref of it, which nobody writes."""
+    for value, kind in zip(values, types, strict=True):
         if isinstance(kind, ir.UnrankedTensorType):
-            memref_type, uses = result.type, [(use.owner, use.operand_number) for use in result.uses]
-            result.set_type(kind)
+            memref, uses = value.type, _uses(value)
+            value.set_type(kind)
             if uses:
-                made = create("bufferization.to_buffer", [result], [memref_type], read_only, before=_following(call))
-                for owner, number in uses:
-                    owner.operands[number] = made.results[0]
+                read_only = {"read_only": ir.UnitAttr.get(kind.context)}
+                made = create("bufferization.to_buffer", [value], [memref], read_only, before=before)
+                _let_read(uses, made.results[0])
+
+
+def _uses(value: ir.Value) -> list[tuple[ir.Operation, int]]:
+    return [(use.owner.operation, use.operand_number) for use in value.uses]
+
+
+def _let_read(uses: Iterable[tuple[ir.Operation, int]], value: ir.Value) -> None:
+    for owner, number in uses:
+        owner.operands[number] = value
 
 
 def _is_unranked(value: ir.Value) -> bool:
@@ -304,11 +303,9 @@ def _take(call: ir.Operation, values: Container[ir.Value], copying: _Copying) ->
     """Copies what a call returns, which may lie in memory that it was passed."""
     passed = any(is_tensor(each.type) or each in values for each in call.operands)
     for result in call.results if passed else ():
-        uses = [(use.owner, use.operand_number) for use in result.uses] if result in values else []
+        uses = _uses(result) if result in values else []
         if uses:
-            new = copying.copied(result, call, f"result of {call.name}", Reason.NOT_FOLLOWED, _following(call))
-            for owner, number in uses:
-                owner.operands[number] = new
+            _let_read(uses, copying.copied(result, call, f"result of {call.name}", Reason.NOT_FOLLOWED, next_op(call)))
 
 
 def _return(
@@ -327,11 +324,6 @@ def _return(
             reason = Reason.RETURNED_INPUT if value in arguments else reason
             end.operands[number] = copying.copied(value, end, f"result {number}", reason, end)
         given.add(value)
-
-
-def _following(op: ir.Operation) -> ir.Operation:
-    ops = [each.operation for each in op.block.operations]
-    return ops[ops.index(op) + 1]
 
 
 def copied_by_rank(memref: ir.Value, op: ir.Operation, *, strided: bool = False) -> ir.Value:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import constant, create, index_constant
-from hotdesk.ir.walking import entry_block, integer_of, nested_ops, symbol_name
+from hotdesk.ir.walking import entry_block, integer_of, nested_ops, next_op, symbol_name
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
 from hotdesk.passes.lower.unpacked_memrefs import table_entry
 
@@ -36,7 +36,7 @@ def profiled_flow(text: str, entry: str, name: str, clock: int) -> ir.Module:
     for op in list(nested_ops(function)):
         if CALL in op.attributes:
             number = integer_of(op, CALL)
-            following = _next(op)
+            following = next_op(op)
             before = _now(stamps, clock, op)
             after = _now(stamps, clock, following)
             _add(stamps, 2 + 2 * number, _computed("arith.subi", after, before, following), following)
@@ -46,11 +46,6 @@ def profiled_flow(text: str, entry: str, name: str, clock: int) -> ir.Module:
         module.body.append(op)
     kernels_to_llvm(module)
     return module
-
-
-def _next(op: ir.Operation) -> ir.Operation:
-    ops = [each.operation for each in op.block.operations]
-    return ops[ops.index(op) + 1]
 
 
 def _now(stamps: ir.Value, clock: int, before: ir.Operation) -> ir.Value:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.shared_loops import for_bounds
-from hotdesk.ir.building import constant, create, replace
+from hotdesk.ir.building import compared, constant, create, replace
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.linking import define
 from hotdesk.ir.walking import nested_ops
@@ -117,7 +117,7 @@ def _narrow_as_integers(module: ir.Module) -> None:
     with entered(module.operation):
         found = [op for op in nested_ops(module.operation) if op.name == "arith.truncf"]
         single, short = ir.F32Type.get(), ir.BF16Type.get()
-        bit, half, word, long = (ir.IntegerType.get_signless(bits) for bits in (1, 16, 32, 64))
+        half, word = (ir.IntegerType.get_signless(bits) for bits in (16, 32))
         for op in found:
             given = op.operands[0]
             if given.type != single or op.results[0].type != short:
@@ -126,17 +126,12 @@ def _narrow_as_integers(module: ir.Module) -> None:
             def made(name: str, *operands: ir.Value, kind: ir.Type = word, before: ir.Operation = op) -> ir.Value:
                 return create(name, operands, [kind], before=before).results[0]
 
-            unordered = {"predicate": ir.IntegerAttr.get(long, _UNORDERED)}
-            none = create("arith.cmpf", [given, given], [bit], unordered, before=op).results[0]
+            none = compared("uno", given, given, op)
             bits = made("arith.select", none, constant(0x7FC00000, word, op), made("arith.bitcast", given))
             odd = made("arith.andi", made("arith.shrui", bits, constant(16, word, op)), constant(1, word, op))
             sum_ = made("arith.addi", bits, made("arith.addi", odd, constant(0x7FFF, word, op)))
             rounded = made("arith.shrui", sum_, constant(16, word, op))
             replace(op, create("arith.bitcast", [made("arith.trunci", rounded, kind=half)], [short], before=op))
-
-
-_UNORDERED = 14
-"""The comparison of `arith.cmpf` that holds where one side is not a number."""
 
 
 def _call_near_zero(module: ir.Module) -> None:
@@ -173,7 +168,7 @@ llvm.func @__truncsfbf2(%x: f32) -> bf16 {
 """
 """Functions that LLVM's code generator calls by name and the JIT would not find: rounding to bf16, to the nearest even."""
 
-HALVES: str = """
+F16_CONVERSIONS: str = """
 llvm.func @__extendhfsf2(%h: f16) -> f32 {
   %narrow = llvm.bitcast %h : f16 to i16
   %bits = llvm.zext %narrow : i16 to i32

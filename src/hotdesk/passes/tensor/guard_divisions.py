@@ -19,8 +19,8 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.building import create
-from hotdesk.ir.divisions import BY_ZERO, all_of, does_not_overflow, is_not_by_zero, may_fail, repeated
+from hotdesk.ir.building import constant, create
+from hotdesk.ir.divisions import BY_ZERO, all_of, does_not_overflow, is_not_by_zero, may_fail
 from hotdesk.ir.walking import nested_ops, top_level_ops
 from hotdesk.passes.base import FunctionPass
 
@@ -46,5 +46,5 @@ def _guard(division: ir.Operation) -> None:
     fits = does_not_overflow(division, division)
     if fits is not None:
         divides = create("arith.andi", [fits, divides], [divides.type], before=division).results[0]
-    one = repeated(1, divisor.type, division)
+    one = constant(1, divisor.type, division)
     division.operands[1] = create("arith.select", [divides, divisor, one], [divisor.type], before=division).results[0]

@@ -141,3 +141,11 @@ def test_gradients_are_not_made_with_places_of_ones() -> None:
         refuse_types_without_kernel(graph)
     assert torch.ops.aten.abs.default in called.ops
     assert op not in called.ops
+
+
+def test_places_that_are_not_there_are_not_asked_for() -> None:
+    """Not every kernel looks for that: the first place comes first, and serves."""
+    graph = _graph(lambda x: functional.embedding(x, torch.rand(1, 4)), torch.zeros(3, dtype=torch.int64))
+    with _Called() as called:
+        refuse_types_without_kernel(graph)
+    assert called.ops.count(torch.ops.aten.embedding.default) == 1
