@@ -75,3 +75,20 @@ def test_beside_a_loop() -> None:
     for made, wanted in zip(program(x, s), net(x, s), strict=True):
         torch.testing.assert_close(made, wanted, rtol=1e-4, atol=1e-4)
     assert program.check(x, s).faults == ()
+
+
+def test_volumes_are_products() -> None:
+    """Padded, strided and dilated; transposed ones, whose volume is widened; in the order that threads share out planes."""
+    torch.manual_seed(0)
+    layers = (
+        nn.Conv3d(8, 20, 3, padding=1),
+        nn.Conv3d(20, 12, (3, 1, 1), stride=(2, 1, 1), padding=(1, 0, 0)),
+        nn.Conv3d(12, 16, (1, 3, 3), dilation=2, padding=(0, 2, 2)),
+        nn.ConvTranspose3d(16, 8, 2, stride=2),
+    )
+    net, x = nn.Sequential(*layers).eval().requires_grad_(False), torch.randn(2, 8, 6, 14, 15)
+    program = hotdesk.compile(net, (x,), options=hotdesk.Options(keep_ir=True))
+    assert program.ir("kernels").count("call @hotdesk_convolution_f32") == 4
+    for threads in (1, 2):
+        hotdesk.set_num_threads(threads)
+        torch.testing.assert_close(program(x), net(x), rtol=1e-4, atol=1e-4)

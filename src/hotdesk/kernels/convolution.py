@@ -1,8 +1,10 @@
 """Convolutions on one thread: products of the filters with the unfolded image, of which one panel at a time is packed.
 
-    y[filter, pixel] (+)= w[filter, (channel, taps)] unfolded[(channel, taps), pixel]    for some images and groups
+    y[filter, pixel] (+)= w[filter, (layer, taps)] unfolded[(layer, taps), pixel]    for some images, groups and planes
 
-The loops are those of a product (`product`): a block of channels and taps that lets a panel stay in the nearest cache, as many
+Layers are channels; of a volume, channels and planes of the window. A volume is convolved a plane of the output at a time.
+
+The loops are those of a product (`product`): a block of layers and taps that lets a panel stay in the nearest cache, as many
 filters as stay in the next ones, panel by panel of pixels. The unfolded image is never in memory: a panel of it is packed on
 the stack just before its use (`convolution_packing`). A pixel that is left over from whole panels, as of 7 by 7 with AVX-512, is
 a dot product with each filter: a tile of one column takes as long as one of a whole vector. Weights are read where they lie,
@@ -26,24 +28,25 @@ from hotdesk.kernels.text import Index
 from hotdesk.kernels.vectors import VectorBuilder
 
 _PANELS = 4  # packed at a time: neighbouring pixels lie in the same lines of the cache
-_LEAST_DEEP = 64  # channels and taps for which dot products are worth it
+_LEAST_DEEP = 64  # layers and taps for which dot products are worth it
 _FILTERS = 64  # whose weights of a block are still near when a last pixel is computed
 _PADDING = 16  # elements between rows of converted weights, which else might share a set of the nearest cache
 
 CONVOLUTION_ARGUMENTS = (
     *("first", "last", "pixel", "stop", "filters"),
-    *("groups", "group_filters", "channels", "rows", "columns", "width"),
-    *("x", "x_n", "x_c", "x_h", "x_w", "height", "length"),
-    *WINDOW,
+    *("groups", "group_filters", "slices", "channels", "planes", "rows", "columns", "width"),
+    *("x", "x_n", "x_c", "x_d", "x_h", "x_w", "depth", "height", "length"),
+    *("sd", *WINDOW),
     *("w", "w_f"),
-    *("y", "y_n", "y_c", "y_w"),
+    *("y", "y_n", "y_c", "y_d", "y_w"),
     "add",
 )
 """Arguments of a convolution.
 
-What part of it is computed: which of the images' groups, numbered image by image, which pixels, how many filters of each group.
-Then sizes: groups, filters and channels of one, rows and columns of the window, columns of the output. Of x, w and y a pointer
-and strides in elements, of the image its height and length; the window's numbers are in the order of `WINDOW`.
+What part of it is computed: which planes of the output of the images' groups, numbered image by image and group by group, which
+pixels of each, how many filters of each group. Then sizes: groups, filters of one, planes of the output, channels of a group,
+planes, rows and columns of the window, columns of the output. Of x, w and y a pointer and strides in elements, of the image its
+depth, height and length; then the stride of planes, and the window's numbers in the order of `WINDOW`. An image has one plane.
 """
 
 
@@ -89,6 +92,7 @@ class _ConvolutionLoops:
         self.panel = f.scratch(_PANELS * deepest * self.wide)
         self.pixel = f.scratch(deepest)
         self.taps = f.mul(self.a["rows"], self.a["columns"])
+        self.layers = f.mul(self.a["channels"], self.a["planes"])
         self.across, self.down, self.several = self._cut_sums(deepest)
         self.at_once = f.mul(panels_at_once(f, f.mul(self.down, self.across), _PANELS), self.wide)
         most_deep = f.mul(f.mul(self.several, self.down), self.across)
@@ -100,15 +104,15 @@ class _ConvolutionLoops:
             self._take_memory(tile, deepest, most_deep)
 
     def _cut_sums(self, deepest: int) -> tuple[Index, Index, Index]:
-        """How many columns and rows of taps and how many channels a block has: a few taps in a row, or whole rows of taps, or all
-        taps of several channels. Only the outermost of these that is more than one may be a part."""
+        """How many columns and rows of taps and how many layers a block has: a few taps in a row, or whole rows of taps, or all
+        taps of several layers. Only the outermost of these that is more than one may be a part."""
         f, a = self.f, self.a
         across = f.maximum(1, f.minimum(a["columns"], deepest))
         down = f.select(f.equal(across, a["columns"]), f.minimum(a["rows"], f.floordiv(deepest, across)), 1)
         down = f.maximum(1, down)
         whole = f.both(f.equal(across, a["columns"]), f.equal(down, a["rows"]))
         most = f.select(whole, f.floordiv(deepest, f.mul(across, down)), 1)
-        return across, down, f.even(a["channels"], most)
+        return across, down, f.even(self.layers, most)
 
     def _take_memory(self, tile: Tile, deepest: int, most_deep: Index) -> None:
         """Scratch memory for converted weights; where there is none, a block of filters is as small as the stack allows."""
@@ -125,7 +129,7 @@ class _ConvolutionLoops:
         nothing = f.either(f.equal(a["filters"], 0), f.at_least(a["pixel"], a["stop"]))
         ways = (
             (nothing, lambda: None),
-            (f.equal(f.mul(a["channels"], self.taps), 0), lambda: f.branch(a["add"], lambda: None, self._clear)),
+            (f.equal(f.mul(self.layers, self.taps), 0), lambda: f.branch(a["add"], lambda: None, self._clear)),
         )
         f.first_of(ways, self._sum)
         if self.image != self.element:
@@ -135,45 +139,51 @@ class _ConvolutionLoops:
     def _sum(self) -> None:
         f, a = self.f, self.a
         with f.loop(a["first"], a["last"]) as item:
-            x_at, w_at, y_at = self._begins(item)
+            x_at, front, w_at, y_at = self._begins(item)
             with (
-                f.steps(0, a["channels"], self.several) as channel,
+                f.steps(0, self.layers, self.several) as layer,
                 f.steps(0, a["rows"], self.down) as row,
                 f.steps(0, a["columns"], self.across) as column,
             ):
-                self._block(x_at, w_at, y_at, (channel, row, column))
+                self._block((x_at, front), w_at, y_at, (layer, row, column))
 
     def _clear(self) -> None:
         f, a = self.f, self.a
         zero = f.constant("0.0", self.element)
         with f.loop(a["first"], a["last"]) as item:
-            _, _, y_at = self._begins(item)
+            *_, y_at = self._begins(item)
             with f.loop(0, a["filters"]) as filter_, f.loop(a["pixel"], a["stop"]) as pixel:
                 at = f.add(y_at, f.mul(filter_, a["y_c"]), f.mul(pixel, a["y_w"]))
                 f.store(zero, self.pointers["y"], at)
 
-    def _begins(self, item: Index) -> tuple[Index, Index, Index]:
-        """Where x, w and y of a group of an image begin."""
+    def _begins(self, item: Index) -> tuple[Index, Index, Index, Index]:
+        """Where x, w and y of a plane of a group of an image begin, behind x the first plane that is read."""
         f, a = self.f, self.a
-        image = f.floordiv(item, a["groups"])
-        group = f.sub(item, f.mul(image, a["groups"]))
+        whole = f.floordiv(item, a["slices"])
+        plane = f.sub(item, f.mul(whole, a["slices"]))
+        image = f.floordiv(whole, a["groups"])
+        group = f.sub(whole, f.mul(image, a["groups"]))
         filter_ = f.mul(group, a["group_filters"])
         x_at = f.add(f.mul(image, a["x_n"]), f.mul(f.mul(group, a["channels"]), a["x_c"]))
-        return x_at, f.mul(filter_, a["w_f"]), f.add(f.mul(image, a["y_n"]), f.mul(filter_, a["y_c"]))
+        y_at = f.add(f.mul(image, a["y_n"]), f.mul(filter_, a["y_c"]), f.mul(plane, a["y_d"]))
+        return x_at, f.add(f.mul(plane, a["sd"]), a["front"]), f.mul(filter_, a["w_f"]), y_at
 
-    def _block(self, x_at: Index, w_at: Index, y_at: Index, start: tuple[Index, Index, Index]) -> None:
-        """All pixels and filters of a group, for the channels and taps from `start` on."""
+    def _block(self, x: tuple[Index, Index], w_at: Index, y_at: Index, start: tuple[Index, Index, Index]) -> None:
+        """All pixels of a plane and filters of a group, for the layers and taps from `start` on.
+
+        `x` is where the group begins, and the first plane that is read.
+        """
         f, a = self.f, self.a
-        channel, row, column = start
-        channels = f.minimum(self.several, f.sub(a["channels"], channel))
+        layer, row, column = start
+        layers = f.minimum(self.several, f.sub(self.layers, layer))
         rows = f.minimum(self.down, f.sub(a["rows"], row))
         columns = f.minimum(self.across, f.sub(a["columns"], column))
-        begun = f.either(f.at_least(channel, 1), f.either(f.at_least(row, 1), f.at_least(column, 1)))
+        begun = f.either(f.at_least(layer, 1), f.either(f.at_least(row, 1), f.at_least(column, 1)))
         adds = str(f.either(a["add"], begun))
-        deep = f.mul(f.mul(channels, rows), columns)
-        w_here = f.add(w_at, f.mul(channel, self.taps), f.mul(row, a["columns"]), column)
-        window: dict[str, Index] = {**a, "channels": channels, "rows": rows, "columns": columns}
-        window["x_at"] = f.add(x_at, f.mul(channel, a["x_c"]))
+        deep = f.mul(f.mul(layers, rows), columns)
+        w_here = f.add(w_at, f.mul(layer, self.taps), f.mul(row, a["columns"]), column)
+        window: dict[str, Index] = {**a, "layer": layer, "layers": layers, "rows": rows, "columns": columns}
+        window["x_at"], window["front"] = x
         window["top"] = f.add(a["top"], f.mul(row, a["dh"]))
         window["left"] = f.add(a["left"], f.mul(column, a["dw"]))
         with f.steps(0, a["filters"], self.height) as filter_:

@@ -1,12 +1,13 @@
 """Packing for convolutions: a panel of the unfolded image, read straight from the image as it lies.
 
-    panel[(channel, row tap, column tap), j] = x[channel, row, column]    of pixel j of the output under that tap
+    panel[(layer, row tap, column tap), j] = x[layer, row, column]    of pixel j of the output under that tap
 
+A layer is a channel of an image; of a volume, the plane of a channel that a plane of the output reads under one of the window's.
 Zeros where a tap lies in the padding, and from the last pixel on. Pixels are numbered row by row, so that a panel may begin in
 one row of the output and end in another.
 
 vectors    rows of x lie together, stride 1 or 2, no more than `MOST_RUNS` rows of the output in a vector: whole vectors under
-           masks, one for each of these rows, which depend on the taps alone and are made once for all channels
+           masks, one for each of these rows, which depend on the taps alone and are made once for all layers
 elements   anything else: pixel by pixel; the image may be widened by zeros between its elements, as in a transposed convolution
 
 An image of 16-bit floats becomes a panel of f32.
@@ -14,6 +15,9 @@ An image of 16-bit floats becomes a panel of f32.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from hotdesk.kernels.blocks import depth
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.text import Condition, Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
@@ -24,16 +28,20 @@ MOST_TAPS = 128
 MOST_RUNS = 4
 """Rows of the output that the pixels of a vector may belong to; what of a vector lies in one of them is called a run."""
 
-WINDOW = ("sh", "sw", "dh", "dw", "top", "left", "wide_h", "wide_w")
-"""Strides and dilations; where the first tap of the first pixel reads the widened image; by how much that is widened."""
+WINDOW = ("sh", "sw", "dd", "dh", "dw", "front", "top", "left", "wide_d", "wide_h", "wide_w")
+"""Strides and dilations; where the first tap of the first pixel reads the widened image; by how much that is widened.
+
+Of planes, rows and columns, but for the stride of planes: the pixels are those of one plane of the output.
+"""
 
 UNFOLD_ARGUMENTS = (
-    *("channels", "rows", "columns", "pixel", "pixels", "width"),
-    *("x", "x_at", "x_c", "x_h", "x_w", "height", "length"),
+    *("layer", "layers", "planes", "rows", "columns", "pixel", "pixels", "width"),
+    *("x", "x_at", "x_c", "x_d", "x_h", "x_w", "depth", "height", "length"),
     *WINDOW,
     "panel",
 )
-"""Of a block of channels and taps: how many; the first pixel and how many; columns of the output; image; window; panel."""
+"""Of a block of layers and taps: the first layer, how many, how many of a channel, and taps of each; the first pixel and how
+many; columns of the output; image; window; panel."""
 
 
 def unfold_name(image: str) -> str:
@@ -81,6 +89,35 @@ class _Arguments:
         ]
 
 
+class _Layers:
+    """Where the layers that are packed begin, which is looked up once; those in the padding are none."""
+
+    _NONE = -(1 << 62)
+
+    def __init__(self, f: VectorBuilder, a: _Arguments) -> None:
+        """Writes the loop that looks them up."""
+        self._f, self._places = f, f.scratch(depth(f.machine), "index")
+        with f.loop(0, a["layers"]) as number:
+            layer = f.add(a["layer"], number)
+            channel = f.floordiv(layer, a["planes"])
+            tap = f.sub(layer, f.mul(channel, a["planes"]))
+            inside, plane = _inside(f, f.add(a["front"], f.mul(tap, a["dd"])), a["wide_d"], a["depth"])
+            place = f.add(a["x_at"], f.mul(channel, a["x_c"]), f.mul(plane, a["x_d"]))
+            f.store(f.index(f.select(inside, place, self._NONE)), self._places, number)
+
+    def find(self, number: Index) -> tuple[Condition, Index]:
+        """Whether a layer is one of the image, and where it begins."""
+        place = self._f.load(self._places, number)
+        return self._f.more(place, self._NONE), place
+
+
+def _inside(f: VectorBuilder, place: Index, wide: str, size: str) -> tuple[Condition, Index]:
+    """Whether a place in the widened image is one of its elements, and which."""
+    number = f.floordiv(place, wide)
+    hit = f.equal(f.mul(number, wide), place)
+    return f.both(f.both(f.at_least(place, 0), hit), f.at_least(f.sub(size, 1), number)), number
+
+
 def _unfold(machine: Machine, image: str, element: str, vectors: int) -> str:
     """The function that chooses how to pack."""
     f = VectorBuilder(machine, element)
@@ -97,11 +134,12 @@ def _unfold(machine: Machine, image: str, element: str, vectors: int) -> str:
         f.call_local(_strips_name(image, stride), a.passed)
 
     def by_elements() -> None:
-        deep = f.mul(f.mul(f.mul(a["channels"], a["rows"]), a["columns"]), width)
+        deep = f.mul(f.mul(f.mul(a["layers"], a["rows"]), a["columns"]), width)
+        layers = _Layers(f, a)
         with f.loop(0, f.ceildiv(a["pixels"], width)) as number:
             done = f.mul(number, width)
             pixels = f.minimum(width, f.sub(a["pixels"], done))
-            _elements(f, a, width, (f.add(a["pixel"], done), pixels, f.mul(number, deep)))
+            _elements(f, a, layers, width, (f.add(a["pixel"], done), pixels, f.mul(number, deep)))
 
     ways = [(f.both(fits, f.equal(a["sw"], stride)), lambda stride=stride: by_vectors(stride)) for stride in (1, 2)]
     f.first_of(ways, by_elements)
@@ -115,15 +153,15 @@ _WHOLE = 0
 def _strips(machine: Machine, image: str, element: str, stride: int, vectors: int) -> str:
     """The function that packs by vectors. What a vector of every row of a panel reads is called a strip.
 
-    All strips are packed channel by channel: planes whose rows fall on the same places of a cache take them from one another.
+    All strips are packed layer by layer: planes whose rows fall on the same places of a cache take them from one another.
     """
     return _Strips(machine, image, element, stride, vectors).function()
 
 
 class _Strips:
-    """Writes the function that packs by vectors: what each strip reads under each tap, then the strips, channel by channel.
+    """Writes the function that packs by vectors: what each strip reads under each tap, then the strips, layer by layer.
 
-    Of strips it keeps the kind (`_WHOLE`, or how many runs), of runs and taps the place in a channel and masks.
+    Of strips it keeps the kind (`_WHOLE`, or how many runs), of runs and taps the place in a layer and masks.
     """
 
     def __init__(self, machine: Machine, image: str, element: str, stride: int, vectors: int) -> None:
@@ -137,14 +175,25 @@ class _Strips:
         self.kinds = f.scratch(vectors * MOST_TAPS, "index")
         self.taps = f.mul(a["rows"], a["columns"])
         self.strips = f.mul(f.ceildiv(a["pixels"], self.width), vectors)
-        self.deep = f.mul(f.mul(a["channels"], self.taps), self.width)
+        self.deep = f.mul(f.mul(a["layers"], self.taps), self.width)
+        self.layers = _Layers(f, a)
 
     def function(self) -> str:
         f = self.f
         with f.loop(0, self.strips) as strip:
             self._prepare(strip)
-        with f.loop(0, self.a["channels"]) as channel, f.loop(0, self.strips) as strip:
-            self._pack(channel, strip)
+        with f.loop(0, self.a["layers"]) as layer:
+            inside, plane = self.layers.find(layer)
+
+            def packed(layer: Index = layer, plane: Index = plane) -> None:
+                with f.loop(0, self.strips) as strip:
+                    self._pack(plane, strip, self._target(layer, strip))
+
+            def cleared(layer: Index = layer) -> None:
+                with f.loop(0, self.strips) as strip:
+                    self._clear(self._target(layer, strip))
+
+            f.branch(inside, packed, cleared)
         return f.function(_strips_name(self.image, self.stride))
 
     def _prepare(self, strip: Index) -> None:
@@ -205,13 +254,22 @@ class _Strips:
             bounds = [f.minimum(f.maximum(f.sub(each, half * lanes), 0), lanes) for each in (low, high)]
             f.store_lanes(bounds[0], bounds[1], self.masks, f.mul(f.add(f.mul(at, self.stride), half), lanes))
 
-    def _pack(self, channel: Index, strip: Index) -> None:
-        """Reads a strip of a channel, as its kind says."""
-        f, a, x, panel = self.f, self.a, self.a.pointers["x"], self.a.pointers["panel"]
-        plane = f.add(a["x_at"], f.mul(channel, a["x_c"]))
+    def _target(self, layer: Index, strip: Index) -> Index:
+        """Where in the panels a strip of a layer goes."""
+        f = self.f
         number = f.floordiv(strip, self.vectors)
         in_panel = f.mul(f.sub(strip, f.mul(number, self.vectors)), f.lanes)
-        target = f.add(f.mul(number, self.deep), in_panel, f.mul(channel, f.mul(self.taps, self.width)))
+        return f.add(f.mul(number, self.deep), in_panel, f.mul(layer, f.mul(self.taps, self.width)))
+
+    def _clear(self, target: Index) -> None:
+        """Packs a strip of a layer in the padding."""
+        f = self.f
+        with f.loop(0, self.taps) as tap:
+            f.store_vector(f.zeros(), self.a.pointers["panel"], f.add(target, f.mul(tap, self.width)))
+
+    def _pack(self, plane: Index, strip: Index, target: Index) -> None:
+        """Reads a strip of the layer that begins at `plane`, as its kind says."""
+        f, x, panel = self.f, self.a.pointers["x"], self.a.pointers["panel"]
 
         def copied(kind: int) -> None:
             with f.loop(0, self.taps) as tap:
@@ -232,51 +290,54 @@ class _Strips:
         f.switch(f.load(self.kinds, strip), range(_WHOLE, MOST_RUNS + 1), copied)
 
 
-def _elements(f: VectorBuilder, a: _Arguments, width: int, part: tuple[Index, Index, Index]) -> None:
+def _elements(f: VectorBuilder, a: _Arguments, layers: _Layers, width: int, part: tuple[Index, Index, Index]) -> None:
     """Writes the loops that pack a panel pixel by pixel: its first pixel, how many, and where it begins."""
     first, pixels, begin = part
     x, panel = a.pointers["x"], a.pointers["panel"]
     zero = f.constant("0.0", f.element)
     rows, columns = a["rows"], a["columns"]
     taps = f.mul(rows, columns)
-    deep = f.mul(a["channels"], taps)
+    deep = f.mul(a["layers"], taps)
 
-    def inside(place: Index, wide: str, size: str) -> tuple[Condition, Index]:
-        """Whether a place in the widened image is one of its elements, and which."""
-        number = f.floordiv(place, wide)
-        hit = f.equal(f.mul(number, wide), place)
-        return f.both(f.both(f.at_least(place, 0), hit), f.at_least(f.sub(size, 1), number)), number
-
-    def by_channels(j: Index, top: Index, left: Index) -> None:
-        """Each tap is looked at once for all channels."""
+    def by_layers(j: Index, top: Index, left: Index) -> None:
+        """Each tap is looked at once for all layers."""
         with f.loop(0, rows) as row_tap, f.loop(0, columns) as tap:
-            row_in, row = inside(f.add(top, f.mul(row_tap, a["dh"])), a["wide_h"], a["height"])
-            column_in, column = inside(f.add(left, f.mul(tap, a["dw"])), a["wide_w"], a["length"])
-            source = f.add(a["x_at"], f.mul(row, a["x_h"]), f.mul(column, a["x_w"]))
+            row_in, row = _inside(f, f.add(top, f.mul(row_tap, a["dh"])), a["wide_h"], a["height"])
+            column_in, column = _inside(f, f.add(left, f.mul(tap, a["dw"])), a["wide_w"], a["length"])
+            source = f.add(f.mul(row, a["x_h"]), f.mul(column, a["x_w"]))
             target = f.add(begin, f.mul(f.add(f.mul(row_tap, columns), tap), width), j)
 
-            def copied(source: Index = source, target: Index = target) -> None:
-                with f.loop(0, a["channels"]) as channel:
-                    value = f.load_wide(x, f.add(source, f.mul(channel, a["x_c"])), vector=False)
-                    f.store(value, panel, f.add(target, f.mul(channel, f.mul(taps, width))))
+            def place_of(layer: Index, target: Index = target) -> Index:
+                return f.add(target, f.mul(layer, f.mul(taps, width)))
 
-            def cleared(target: Index = target) -> None:
-                with f.loop(0, a["channels"]) as channel:
-                    f.store(zero, panel, f.add(target, f.mul(channel, f.mul(taps, width))))
+            def copied(source: Index = source, place_of: Callable[[Index], Index] = place_of) -> None:
+                with f.loop(0, a["layers"]) as layer:
+                    layer_in, plane = layers.find(layer)
+
+                    def filled(layer: Index = layer, plane: Index = plane) -> None:
+                        value = f.load_wide(x, f.add(plane, source), vector=False)
+                        f.store(value, panel, place_of(layer))
+
+                    f.branch(layer_in, filled, lambda layer=layer: f.store(zero, panel, place_of(layer)))
+
+            def cleared(place_of: Callable[[Index], Index] = place_of) -> None:
+                with f.loop(0, a["layers"]) as layer:
+                    f.store(zero, panel, place_of(layer))
 
             f.branch(f.both(row_in, column_in), copied, cleared)
 
     def by_rows(j: Index, top: Index, left: Index) -> None:
-        """The taps of a row that read inside the image are one range; it is the same for every channel."""
+        """The taps of a row that read inside the image are one range; it is the same for every layer."""
         low = f.minimum(columns, f.maximum(0, f.ceildiv(f.sub(0, left), a["dw"])))
         high = f.maximum(low, f.minimum(columns, f.ceildiv(f.sub(a["length"], left), a["dw"])))
         step = f.mul(a["dw"], a["x_w"])
-        with f.loop(0, a["channels"]) as channel, f.loop(0, rows) as row_tap:
+        with f.loop(0, a["layers"]) as layer, f.loop(0, rows) as row_tap:
+            layer_in, plane = layers.find(layer)
             row = f.add(top, f.mul(row_tap, a["dh"]))
             row_in = f.both(f.at_least(row, 0), f.at_least(f.sub(a["height"], 1), row))
-            stop = f.select(row_in, high, low)
-            source = f.add(a["x_at"], f.mul(channel, a["x_c"]), f.mul(row, a["x_h"]), f.mul(left, a["x_w"]))
-            target = f.add(begin, f.mul(f.add(f.mul(channel, taps), f.mul(row_tap, columns)), width), j)
+            stop = f.select(f.both(layer_in, row_in), high, low)
+            source = f.add(plane, f.mul(row, a["x_h"]), f.mul(left, a["x_w"]))
+            target = f.add(begin, f.mul(f.add(f.mul(layer, taps), f.mul(row_tap, columns)), width), j)
             with f.loop(low, stop) as tap:
                 value = f.load_wide(x, f.add(source, f.mul(tap, step)), vector=False)
                 f.store(value, panel, f.add(target, f.mul(tap, width)))
@@ -291,6 +352,6 @@ def _elements(f: VectorBuilder, a: _Arguments, width: int, part: tuple[Index, In
         column = f.sub(pixel, f.mul(row, a["width"]))
         top = f.add(f.mul(row, a["sh"]), a["top"])
         left = f.add(f.mul(column, a["sw"]), a["left"])
-        f.branch(plain, lambda: by_rows(j, top, left), lambda: by_channels(j, top, left))
+        f.branch(plain, lambda: by_rows(j, top, left), lambda: by_layers(j, top, left))
     with f.loop(pixels, width) as j, f.loop(0, deep) as p:
         f.store(zero, panel, f.add(begin, f.mul(p, width), j))

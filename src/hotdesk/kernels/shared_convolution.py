@@ -3,9 +3,9 @@
     hotdesk_convolution_f32(first, last, pixel, stop, filters, …)
     hotdesk_winograd_f32(first, last, tile, stop, filters, …)
 
-computes a convolution and splits it into one part for each thread: of the images and groups where there are enough of them,
-else of the pixels (the tiles) or of the filters, whichever leaves the longest part shorter. The parts depend on the sizes and on
-the number of threads alone, and so does the order in which a pixel is summed.
+computes a convolution and splits it into one part for each thread: of the images, groups and planes where there are enough of
+them, else of the pixels (the tiles) or of the filters, whichever leaves the longest part shorter. The parts depend on the sizes
+and on the number of threads alone, and so does the order in which a pixel is summed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def sharing_convolution(machine: Machine, image: str) -> str:
     job = Job(name, convolution_name(image), CONVOLUTION_ARGUMENTS, pointers=("x", "w", "y"), cut=cut)
     deep = """
   %taps = llvm.mul %rows, %columns : i64
-  %deep = llvm.mul %channels, %taps : i64"""
+  %layers = llvm.mul %channels, %planes : i64
+  %deep = llvm.mul %layers, %taps : i64"""
     return _sharing(job, machine, image, "pixel", deep)
 
 

@@ -35,6 +35,19 @@ MACHINES = {"host": host(), "small caches": SMALL, "AVX2": AVX2, "AVX-512": AVX5
 
 
 @dataclass(frozen=True, slots=True)
+class Planes:
+    """What a volume has beside rows and columns; an image has one plane."""
+
+    image: int = 1
+    window: int = 1
+    stride: int = 1
+    dilation: int = 1
+    low: int = 0
+    high: int = 0
+    wide: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """Sizes of a convolution; pairs are of rows and columns; `high` pads behind, and may be what a window does not reach."""
 
@@ -50,24 +63,40 @@ class Case:
     high: tuple[int, int] = (1, 1)
     wide: tuple[int, int] = (1, 1)
     step: int = 1  # from one column of the image to the next, in elements
+    planes: Planes = Planes()
 
     @property
-    def output(self) -> tuple[int, int]:
-        rows, columns = (
+    def window_of_three(self) -> tuple[int, int, int]:
+        return (self.planes.window, *self.window)
+
+    @property
+    def padding(self) -> tuple[tuple[int, int, int], ...]:
+        """In front and behind, and by how much the image is widened, of planes, rows and columns."""
+        of_planes = (self.planes.low, self.planes.high, self.planes.wide)
+        return (of_planes, *zip(self.low, self.high, self.wide, strict=True))
+
+    @property
+    def steps(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Strides and dilations."""
+        return (self.planes.stride, *self.strides), (self.planes.dilation, *self.dilations)
+
+    @property
+    def output(self) -> tuple[int, int, int]:
+        planes, rows, columns = (
             max(0, (max(0, (n - 1) * wide + 1) + low + high - dilation * (taps - 1) - 1) // stride + 1)
-            for n, taps, stride, dilation, low, high, wide in zip(
-                self.image, self.window, self.strides, self.dilations, self.low, self.high, self.wide, strict=True
+            for n, taps, stride, dilation, (low, high, wide) in zip(
+                (self.planes.image, *self.image), self.window_of_three, *self.steps, self.padding, strict=True
             )
         )
-        return rows, columns
+        return planes, rows, columns
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         """Of x, with its columns apart, of w and of y."""
         height, length = self.image
-        x = (self.batch, self.groups * self.channels, height, length * self.step)
+        x = (self.batch, self.groups * self.channels, self.planes.image, height, length * self.step)
         features = self.groups * self.filters
-        return x, (features, self.channels, *self.window), (self.batch, features, *self.output)
+        return x, (features, self.channels, *self.window_of_three), (self.batch, features, *self.output)
 
 
 @cache
@@ -89,40 +118,49 @@ def pool() -> ThreadPool:
 
 
 def call(code: CommonCode, case: Case, x: Array, w: Array, y: Array, *, add: bool) -> None:
-    (x_n, x_c, x_h, x_w), w_f = (s // x.itemsize for s in x.strides), math.prod(w.shape[1:])
-    rows, columns = case.output
+    (x_n, x_c, x_d, x_h, x_w), w_f = (s // x.itemsize for s in x.strides), math.prod(w.shape[1:])
+    slices, rows, columns = case.output
     numbers: dict[str, int] = {
         "first": 0,
-        "last": case.batch * case.groups,
+        "last": case.batch * case.groups * slices,
         "pixel": 0,
         "stop": rows * columns,
         "filters": case.filters,
         "groups": case.groups,
         "group_filters": case.filters,
+        "slices": slices,
         "channels": case.channels,
+        "planes": case.planes.window,
         "rows": case.window[0],
         "columns": case.window[1],
         "width": columns,
         "x": x.ctypes.data,
         "x_n": x_n,
         "x_c": x_c,
+        "x_d": x_d,
         "x_h": x_h,
         "x_w": x_w,
+        "depth": case.planes.image,
         "height": case.image[0],
         "length": case.image[1],
+        "sd": case.planes.stride,
         "sh": case.strides[0],
         "sw": case.strides[1],
+        "dd": case.planes.dilation,
         "dh": case.dilations[0],
         "dw": case.dilations[1],
+        "front": -case.planes.low,
         "top": -case.low[0],
         "left": -case.low[1],
+        "wide_d": case.planes.wide,
         "wide_h": case.wide[0],
         "wide_w": case.wide[1],
         "w": w.ctypes.data,
         "w_f": w_f,
         "y": y.ctypes.data,
         "y_n": math.prod(y.shape[1:]),
-        "y_c": rows * columns,
+        "y_c": slices * rows * columns,
+        "y_d": rows * columns,
         "y_w": 1,
         "add": int(add),
     }
@@ -135,15 +173,16 @@ def expected(case: Case, x: Array, w: Array) -> Array:
     if 0 in case.shapes[2] or 0 in w.shape[1:]:
         return np.zeros(case.shapes[2])
     image = x.astype(np.float64)
-    for axis, (low, high, wide) in enumerate(zip(case.low, case.high, case.wide, strict=True), start=2):
+    for axis, (low, high, wide) in enumerate(case.padding, start=2):
         size = max(0, (image.shape[axis] - 1) * wide + 1)
         padded = np.zeros((*image.shape[:axis], max(0, low) + size + max(0, high), *image.shape[axis + 1 :]))
         view = padded.swapaxes(0, axis)
         view[max(0, low) : max(0, low) + size : wide] = image.swapaxes(0, axis)
         image = view[max(0, -low) : padded.shape[axis] - max(0, -high)].swapaxes(0, axis)
     weight = torch.from_numpy(w.astype(np.float64))
-    return F.conv2d(
-        torch.from_numpy(np.ascontiguousarray(image)), weight, None, case.strides, 0, case.dilations, case.groups
+    strides, dilations = case.steps
+    return F.conv3d(
+        torch.from_numpy(np.ascontiguousarray(image)), weight, None, strides, 0, dilations, case.groups
     ).numpy()
 
 
@@ -220,6 +259,16 @@ CASES = {
     "no columns": Case(image=(5, 0), low=(2, 2), high=(2, 2)),
     "no output": Case(image=(1, 1), low=(0, 0), high=(0, 0)),
     "no taps": Case(window=(0, 3)),
+    "a volume": Case(planes=Planes(5, 3, low=1, high=1)),
+    "a volume, with strides": Case(planes=Planes(9, 3, 2, 2, 1, 3), strides=(2, 2), image=(21, 45), batch=2, groups=2),
+    "a volume, widened": Case(planes=Planes(4, 3, 1, 1, 2, 2, 2), wide=(2, 2), low=(2, 2), high=(2, 2)),
+    "a volume, cropped": Case(planes=Planes(6, 2, low=-1, high=-2), image=(9, 5)),
+    "planes that read nothing": Case(planes=Planes(2, 3, low=5, high=4), step=2),
+    "a volume of several depths": Case(planes=Planes(4, 3, low=1, high=1), channels=50, filters=20),
+    "planes of one pixel": Case(
+        planes=Planes(5, 3, low=1, high=1), image=(1, 1), window=(1, 1), low=(0, 0), high=(0, 0)
+    ),
+    "no planes": Case(planes=Planes(0, 1)),
 }
 
 
@@ -257,12 +306,13 @@ def test_blocks_are_several() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads(threads: int) -> None:
-    """Shared out by images, by groups, by pixels and by filters."""
+    """Shared out by images, by groups, by planes, by pixels and by filters."""
     code = compiled(host(), "f32")
     pool().serve(code.machine, threads)
     large = Case(channels=40, filters=60, image=(40, 41))
     few_pixels = Case(channels=200, filters=500, image=(5, 5))
-    for case in (large, replace(large, batch=6), replace(large, groups=4), few_pixels):
+    volume = replace(large, planes=Planes(7, 3, 2))
+    for case in (large, replace(large, batch=6), replace(large, groups=4), few_pixels, volume):
         check(code, case, add=True)
     check(code, replace(large, strides=(2, 2), batch=2, groups=3))
     pool().serve(code.machine, 1)
@@ -314,6 +364,7 @@ def cases(draw: st.DrawFn) -> Case:
         high=pair(-2, 5),
         wide=draw(st.sampled_from([(1, 1), (1, 1), (1, 1), (2, 2), (1, 3)])),
         step=draw(st.sampled_from([1, 1, 1, 2])),
+        planes=draw(st.sampled_from([Planes()] * 3 + [Planes(4, 3, low=1, high=2), Planes(7, 2, 2, 3, -1, 4, 2)])),
     )
 
 

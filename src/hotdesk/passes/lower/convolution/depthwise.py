@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.parts import shared_loops
@@ -26,7 +27,7 @@ from hotdesk.passes.lower.window import Slide, reach
 _STRIP = 128  # columns of outputs at a time
 _LANES = 8  # outputs are computed in a multiple of so many
 _LARGEST_RING = 16 * 1024  # elements
-_MOST_TAPS = 64
+MOST_TAPS = 64
 _REGISTERS = 16  # weights kept at a time
 _GRAIN = 1 << 17  # multiplications, of whole vectors, that are worth a thread: ten microseconds or more
 
@@ -60,24 +61,27 @@ def choose_ring(
     strip = _STRIP if columns is None else max(1, min(columns, _STRIP))
     width = -(-strip // _LANES) * _LANES + (taps[-1] - 1) * dilations[-1] // strides[-1]
     ring = Ring(lines, width, strip, strides[-1])
-    return None if lines * ring.line > _LARGEST_RING or rows * taps[-1] > _MOST_TAPS else ring
+    return None if lines * ring.line > _LARGEST_RING or rows * taps[-1] > MOST_TAPS else ring
 
 
-def depthwise(spec: ConvolutionSpec, ring: Ring, machine: Machine) -> KernelText:
-    """The kernel of a convolution whose input is not widened: images, groups and filters are shared among threads."""
-    vectors = fits_vectors(spec, machine)
+def depthwise(spec: ConvolutionSpec, ring: Ring | None, machine: Machine) -> KernelText:
+    """The kernel of a convolution whose input is not widened: images, groups, filters and planes are shared among threads.
+
+    Without a ring it is one that `fits_vectors`.
+    """
 
     def outer(k: KernelBuilder) -> tuple[Sequence[Index], Index]:
         p = ConvolutionOperands.of(k, spec)
-        lengths = [p.batch, p.groups, p.filters]
-        *rows, columns = (slide.output for slide in p.slides)
+        *planes, rows, columns = (slide.output for slide in p.slides)
+        lengths = [p.batch, p.groups, p.filters, *planes]
         lanes = k.lanes if isinstance(k, VectorBuilder) else 1
         work = k.mul(len(_taps(*p.slides)), k.mul(k.ceildiv(columns, lanes), lanes))
-        for each in (*lengths, *rows):
+        for each in (*lengths, rows):
             work = k.mul(work, each)
         return lengths, k.floordiv(work, _GRAIN)
 
     def inner(k: KernelBuilder, positions: Sequence[Index]) -> None:
+        assert ring is not None
         _plane(k, ConvolutionOperands.of(k, spec), ring, positions)
 
     def on_vectors(f: VectorBuilder, positions: Sequence[Index]) -> None:
@@ -85,7 +89,7 @@ def depthwise(spec: ConvolutionSpec, ring: Ring, machine: Machine) -> KernelText
         write_plane(f, p, _taps(*p.slides), positions)
 
     views = (spec.x, spec.w, spec.y)
-    if vectors:
+    if fits_vectors(spec, machine):
         return shared_loops(lambda: VectorBuilder(machine, spec.y.element, views, spec.noalias), outer, on_vectors)
     return shared_loops(lambda: KernelBuilder(views, spec.noalias), outer, inner)
 
@@ -108,10 +112,10 @@ def _plane(k: KernelBuilder, p: ConvolutionOperands, ring: Ring, positions: Sequ
         _outputs(k, p, ring, lines, sums, weights, newest, y_strip, count)
 
 
-def _taps(rows: Slide, columns: Slide) -> list[tuple[int, int]]:
-    assert isinstance(rows.window, int)
-    assert isinstance(columns.window, int)
-    return [(row, column) for row in range(rows.window) for column in range(columns.window)]
+def _taps(*slides: Slide) -> list[tuple[int, ...]]:
+    windows = [slide.window for slide in slides if isinstance(slide.window, int)]
+    assert len(windows) == len(slides)
+    return [*product(*map(range, windows))]
 
 
 def _read_line(
@@ -194,8 +198,8 @@ def _outputs(
 
 
 def _register_groups(
-    taps: Sequence[tuple[int, int]], weights: Sequence[str]
-) -> list[list[tuple[tuple[int, int], str]]]:
+    taps: Sequence[tuple[int, ...]], weights: Sequence[str]
+) -> list[list[tuple[tuple[int, ...], str]]]:
     """Taps with their weights, in groups few enough for all weights of one to stay in registers."""
     pairs = list(zip(taps, weights, strict=True))
     count = -(-len(pairs) // _REGISTERS)

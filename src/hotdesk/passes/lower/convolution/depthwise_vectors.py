@@ -3,20 +3,21 @@
     for each strip of as many columns as a vector has lanes, for each row of outputs
         sum = Σ over the window's rows inside the image, over its columns: x[row, columns under the tap] * w[tap]
 
-Columns left and right of the image are lanes that a mask leaves out: they count as zeros, and nothing is read for them. With a
-stride of two, two vectors are read and every other element of them taken. The last strip ends where the row does, over columns
-that the one before it has computed: some processors take long to store some lanes of a vector. 16-bit floats become f32 as they
-are read.
+Of a volume, the sum goes over the planes of the window inside it, too. Columns left and right of the image are lanes that a mask
+leaves out: they count as zeros, and nothing is read for them. With a stride of two, two vectors are read and every other element
+of them taken. The last strip ends where the row does, over columns that the one before it has computed: some processors take long
+to store some lanes of a vector. 16-bit floats become f32 as they are read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias, cast
 
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.text import Index
+from hotdesk.kernels.text import Condition, Index
 from hotdesk.kernels.vectors import VectorBuilder
 from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
 from hotdesk.passes.lower.products import has_convolutions
@@ -38,14 +39,16 @@ def fits_vectors(spec: ConvolutionSpec, machine: Machine) -> bool:
 
 
 def write_plane(
-    f: VectorBuilder, p: ConvolutionOperands, taps: Sequence[tuple[int, int]], positions: Sequence[Index]
+    f: VectorBuilder, p: ConvolutionOperands, taps: Sequence[tuple[int, ...]], positions: Sequence[Index]
 ) -> None:
-    """Writes the loops over strips and rows of the outputs of an image, a group and a filter.
+    """Writes the loops over strips and rows of the outputs of an image, a group and a filter, and of a volume's plane.
 
-    `taps` are the rows and columns of the window.
+    `taps` are the rows and columns of the window, behind its planes where it has any.
     """
-    rows, columns = p.slides
-    here = p.place(f, *positions)
+    *depth, rows, columns = p.slides
+    here = p.place(f, *positions[:3])
+    y_plane = f.add(here.y, *(f.mul(at, each.output_stride) for at, each in zip(positions[3:], depth, strict=True)))
+    planes = [(tap, *_plane_under(f, here.x, depth, tap, positions[3:])) for tap in sorted({tap[:-2] for tap in taps})]
     places = [f.add(here.w, f.dot(tap, p.tap_strides)) for tap in taps]
     weights = {tap: f.broadcast(f.load_wide(p.w, place, vector=False)) for tap, place in zip(taps, places, strict=True)}
     last = columns.output - f.lanes if isinstance(columns.output, int) and not p.accumulate else -1
@@ -54,30 +57,34 @@ def write_plane(
 
     def strip(first: Index) -> None:
         """The outputs from a column on."""
-        runs = _runs(f, columns, first, sorted({column for _, column in taps}))
+        runs = _runs(f, columns, first, sorted({tap[-1] for tap in taps}))
         written = "" if last >= 0 else f.first_lanes(f.sub(columns.output, first))
 
         def outputs(row: Index, count: int) -> None:
             """Writes so many rows of the strip: each row of the image is read once for all of them."""
-            places = [f.add(here.y, f.mul(f.add(row, i), rows.output_stride), first) for i in range(count)]
+            places = [f.add(y_plane, f.mul(f.add(row, i), rows.output_stride), first) for i in range(count)]
             totals = [f.load_masked(p.y, at, written) if p.accumulate else f.zeros() for at in places]
-            for below, readers in _readers(rows, sorted({each for each, _ in taps}), count).items():
+            reading = _readers(rows, sorted({tap[-2] for tap in taps}), count)
+            for (plane, inside, x), (below, readers) in product(planes, reading.items()):
                 line = f.add(f.mul(row, rows.stride), below - rows.pad_low)
-                start = f.frozen(f.add(here.x, f.mul(line, rows.input_stride)))
+                start = f.frozen(f.add(x, f.mul(line, rows.input_stride)))
 
-                def products(readers: _Readers = readers, start: Index = start) -> list[str]:
+                def products(
+                    readers: _Readers = readers, start: Index = start, plane: tuple[int, ...] = plane
+                ) -> list[str]:
                     sums = [totals[output] for output, _ in readers]
                     for run in runs:
                         places = [(f.add(start, each), mask) for each, mask in run.vectors]
                         vectors = [f.load_masked_wide(p.x, place, mask) for place, mask in places]
                         for column, parity in run.columns:
                             value = f.every_other(*vectors, start=parity) if len(vectors) > 1 else vectors[0]
-                            of_rows = [weights[number, column] for _, number in readers]
+                            of_rows = [weights[(*plane, number, column)] for _, number in readers]
                             sums = [f.multiply_add(value, *each) for each in zip(of_rows, sums, strict=True)]
                     return sums
 
                 old = [totals[output] for output, _ in readers]
-                sums = f.chosen(f.within(line, rows.input), products, lambda old=old: old, [f.vector] * len(old))
+                within = f.both(inside, f.within(line, rows.input))
+                sums = f.chosen(within, products, lambda old=old: old, [f.vector] * len(old))
                 for (output, _), total in zip(readers, sums, strict=True):
                     totals[output] = total
             for at, total in zip(places, totals, strict=True):
@@ -98,6 +105,17 @@ def write_plane(
 
     with f.loop(0, columns.output, f.lanes) as number:
         strip(number if last < 0 else f.minimum(number, last))
+
+
+def _plane_under(
+    f: VectorBuilder, x: Index, depth: Sequence[Slide], tap: Sequence[int], outputs: Sequence[Index]
+) -> tuple[Condition, Index]:
+    """Whether a plane of outputs reads inside the volume under a tap, and where what it reads begins; an image is at `x`."""
+    inside: Condition = True
+    for each, number, output in zip(depth, tap, outputs, strict=True):
+        plane = f.add(f.mul(output, each.stride), number * each.dilation - each.pad_low)
+        inside, x = f.both(inside, f.within(plane, each.input)), f.add(x, f.mul(plane, each.input_stride))
+    return inside, x
 
 
 def _height(rows: Index, taps: int, machine: Machine) -> int:

@@ -26,7 +26,8 @@ from hotdesk.kernels.machine import Machine, target
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText
 from hotdesk.passes.lower.contraction import ContractionDim, contract
 from hotdesk.passes.lower.convolution import transposed
-from hotdesk.passes.lower.convolution.depthwise import Ring, choose_ring, depthwise
+from hotdesk.passes.lower.convolution.depthwise import MOST_TAPS, Ring, choose_ring, depthwise
+from hotdesk.passes.lower.convolution.depthwise_vectors import fits_vectors
 from hotdesk.passes.lower.convolution.direct import convolve_directly
 from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
 from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT, choose_spread, convolve_spread
@@ -50,7 +51,8 @@ def with_spread(spec: ConvolutionSpec) -> ConvolutionSpec:
     elements, ones = (spec.x.element, spec.w.element, spec.y.element), (1,) * len(spec.strides)
     taps = spec.w.sizes[2:]
     if (
-        spec.strides != ones
+        len(ones) > 2
+        or spec.strides != ones
         or spec.dilations != ones
         or spec.input_dilations != taps
         or not has_convolutions(*elements)
@@ -81,9 +83,9 @@ def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> Kernel
     Raises:
         ValueError: the element types do not go together.
     """
-    choice, cut = _choose(spec), spec.spread
-    if cut is None and choice.ring is not None:
-        return depthwise(spec, choice.ring, machine or target())
+    choice, cut, machine = _choose(spec), spec.spread, machine or target()
+    if cut is None and (choice.ring is not None or _is_depthwise_volume(spec, machine)):
+        return depthwise(spec, choice.ring, machine)
     k = KernelBuilder((spec.x, spec.w, spec.y), spec.noalias)
     p = ConvolutionOperands.of(k, spec)
     if cut is not None:
@@ -115,16 +117,24 @@ def _choose(spec: ConvolutionSpec) -> _Choice:
     unpadded = not any((*spec.pad_low, *spec.pad_high))
     if window == ones and spec.strides == ones and plain and unpadded:
         return _Choice("pointwise")
-    if len(window) > 2 or None in spec.w.sizes or 0 in spec.w.sizes:
+    if len(window) > 3 or None in spec.w.sizes or 0 in spec.w.sizes:
         return _Choice("direct")
     _, channels, *taps = _known(spec.w.sizes)
-    ring = choose_ring(taps, spec.strides, spec.dilations, spec.y.sizes[-1])
+    ring = choose_ring(taps, spec.strides, spec.dilations, spec.y.sizes[-1]) if len(window) < 3 else None
     if channels == 1 and plain and ring is not None:
         return _Choice("depthwise", ring=ring)
     elements = spec.x.element, spec.w.element, spec.y.element
     if not has_convolutions(*elements) or not _filters_are_rows(spec):
         return _Choice("direct")
     return _Choice("winograd" if spec.winograd and may_be_winograd(spec) else "unfolded")
+
+
+def _is_depthwise_volume(spec: ConvolutionSpec, machine: Machine) -> bool:
+    """Whether there is one channel per group, and the window has planes, few taps, and rows that vectors read."""
+    if len(spec.strides) != 3 or None in spec.w.sizes or spec.input_dilations != (1, 1, 1):
+        return False
+    _, channels, *taps = _known(spec.w.sizes)
+    return channels == 1 and 0 < math.prod(taps) <= MOST_TAPS and fits_vectors(spec, machine)
 
 
 def _filters_are_rows(spec: ConvolutionSpec) -> bool:

@@ -246,8 +246,10 @@ def test_one_dimension(case: Case, dynamic: bool) -> None:
 def test_three_dimensions(element: str, dynamic: bool) -> None:
     ones = (1, 1, 1)
     case = Case(1, 2, 3, 2, (5, 6, 7), (2, 3, 3), (1, 2, 1), ones, (1, 0, 1), ones, ones, element, dynamic=dynamic)
-    run(case)
+    assert (UNFOLDED in run(case)) is (element == "f32")
+    run(replace(case, gap=3, dilations=(2, 1, 2), strides=(2, 1, 1)))
     run(replace(case, widening=(2, 1, 3), accumulate=True))
+    run(replace(case, window=(2, 2, 2), widening=(2, 2, 2), strides=ones))
 
 
 @BOTH
@@ -324,6 +326,23 @@ def test_depthwise_on_vectors(case: Case, machine: Machine, dynamic: bool) -> No
     run(replace(case, element="f64", accumulate=True), machine=machine)
     for half in ("bf16", "f16"):
         text = run(replace(case, element=half, result="f32", accumulate=half == "f16"), machine=machine)
+        assert ("vector.maskedload" in text) is machine.masks
+
+
+@BOTH
+@pytest.mark.parametrize("machine", [host(), *MACHINES], ids=lambda machine: f"{machine.vector_bytes} bytes")
+def test_depthwise_volumes(machine: Machine, dynamic: bool) -> None:
+    """On vectors where the machine has masks, else as products of one filter."""
+    ones = (1, 1, 1)
+    case = Case(2, 3, 1, 2, (5, 9, 37), (3, 3, 3), ones, ones, ones, ones, ones, dynamic=dynamic)
+    for other in (
+        case,
+        replace(case, strides=(2, 1, 2), pad_low=(2, 0, 1), gap=3, accumulate=True),
+        replace(case, dilations=(2, 1, 3), pad_low=(4, 1, 3), pad_high=(5, 1, 3)),
+        replace(case, image=(1, 5, 5), window=(5, 2, 1), pad_low=(2, 1, 0), pad_high=(2, 1, 0)),
+        replace(case, element="bf16", result="f32"),
+    ):
+        text = run(other, machine=machine)
         assert ("vector.maskedload" in text) is machine.masks
 
 
