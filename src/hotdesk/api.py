@@ -21,10 +21,11 @@ from hotdesk.frontends.onnx.reading import is_onnx
 from hotdesk.ir.context import entered, of_bytecode
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.walking import main_function, nested_ops
+from hotdesk.linked_program import LinkedProgram, link_program
 from hotdesk.passes.collecting import collection_made_rare
 from hotdesk.pipeline import Log, bufferize, has_parallel_loops, lower, optimize_tensors, privatize, remainder
 from hotdesk.planning.problem.numbers import parse_bytes
-from hotdesk.program_cache import Finished, finished, keep, kept, key_of_program
+from hotdesk.program_cache import keep, kept, key_of_program
 from hotdesk.runtime.arguments.outputs import Extents
 from hotdesk.runtime.code import foreign
 from hotdesk.runtime.code.jit import CompiledCode
@@ -368,7 +369,7 @@ def build(captured: Captured, log: Log, options: Options | None = None, shared: 
 
 def finish(
     captured: Captured, log: Log, options: Options, shared: Shared | None = None
-) -> tuple[Finished, CompiledCode]:
+) -> tuple[LinkedProgram, CompiledCode]:
     """Takes a captured program through the pipeline, and to machine code."""
     shared = shared or Shared()
     module = captured.module
@@ -389,7 +390,7 @@ def finish(
     lowered = lower(module, log)
     log.decisions.extend(_called(call) for call in captured.foreign if call.is_op)
     with log.stage("llvm"):
-        return finished(captured, lowered, prepared, log.decisions)
+        return link_program(captured, lowered, prepared, log.decisions)
 
 
 def ways(
@@ -411,7 +412,7 @@ def ways(
         with entered(way.module.operation):
             log.decisions.extend(remainder().run(way.module))
         changed = replace(captured, module=way.module)
-        made, machine = finished(changed, lower(way.module, log), prepared_types(way.module), log.decisions)
+        made, machine = link_program(changed, lower(way.module, log), prepared_types(way.module), log.decisions)
         yield way, _program(made, machine, log)
 
 
@@ -490,7 +491,7 @@ def _kind(argument: Weight | TensorSpec, is_state: bool) -> str:
     return "state" if is_state else "weight"
 
 
-def _program(made: Finished, machine: CompiledCode, log: Log, shared: Shared | None = None) -> Program:
+def _program(made: LinkedProgram, machine: CompiledCode, log: Log, shared: Shared | None = None) -> Program:
     """A lowered program with memory: what `@prepare` makes is made here."""
     shared = shared or Shared()
     from hotdesk.frontends.captured import Weight
@@ -562,7 +563,7 @@ def _program(made: Finished, machine: CompiledCode, log: Log, shared: Shared | N
     )
 
 
-def _checker(made: Finished, places: tuple[int, ...], weights: Mapping[int, int]) -> MemoryCheck:
+def _checker(made: LinkedProgram, places: tuple[int, ...], weights: Mapping[int, int]) -> MemoryCheck:
     """Keeps the IR on memrefs for `Program.check`, as bytes; it is read, and the checker loaded, when it is used."""
     code, main, prepare, bounds = made.module, made.main, made.prepare, made.captured.constraints
     deallocated = not made.captured.on_memrefs

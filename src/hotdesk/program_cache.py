@@ -7,79 +7,20 @@ and the versions. A program that has a part which cannot be written is not kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from hotdesk.donation import Donate
-from hotdesk.explain import Decision
-from hotdesk.ir.context import bytecode
+from hotdesk.linked_program import LinkedProgram
 from hotdesk.models.registry import all_built_in
-from hotdesk.passes.lower.calls import Assertion
-from hotdesk.passes.lower.function import LoweredFunction
-from hotdesk.pipeline import Lowered
 from hotdesk.runtime.archive import ArchiveError, NotArchivable, packed, unpacked
 from hotdesk.runtime.cache import keeps_programs, key_of, sources, the_cache
 from hotdesk.runtime.code.jit import CompiledCode
-from hotdesk.runtime.code.products import common_functions, linked, linked_again
+from hotdesk.runtime.code.products import linked_again
 
 if TYPE_CHECKING:
-    from hotdesk.frontends.captured import Captured
     from hotdesk.frontends.torch.export import Exported
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A program that has been lowered.
-
-    Attributes:
-        captured: as the front end found it; without its module, which has changed since.
-        module: the IR on memrefs, as bytecode.
-        main, prepare: its functions.
-        assertions: the run-time checks that kernels may fail.
-        prepared: shape and element type of what `@prepare` hands to `@main`.
-        decisions: what the passes decided.
-        common: functions of the process that its code calls.
-        code: the key of its machine code in the cache, if it is there.
-    """
-
-    captured: Captured
-    module: bytes
-    main: LoweredFunction
-    prepare: LoweredFunction | None
-    assertions: tuple[Assertion, ...]
-    prepared: tuple[tuple[tuple[int, ...], str], ...]
-    decisions: tuple[Decision, ...]
-    common: tuple[str, ...]
-    code: str | None
-
-    @property
-    def entries(self) -> tuple[str, ...]:
-        return tuple(function.entry for function in (self.main, self.prepare) if function is not None)
-
-
-def finished(
-    captured: Captured,
-    lowered: Lowered,
-    prepared: Iterable[tuple[tuple[int, ...], str]],
-    decisions: Iterable[Decision],
-) -> tuple[Finished, CompiledCode]:
-    """A lowered program and its machine code."""
-    without_module: Any = {"module": None}
-    made = Finished(
-        replace(captured, **without_module),
-        bytecode(captured.module),
-        lowered.main,
-        lowered.prepare,
-        lowered.assertions,
-        tuple(prepared),
-        tuple(decisions),
-        common_functions(lowered.module),
-        None,
-    )
-    machine = linked(lowered.module, made.entries, captured.foreign)
-    return replace(made, code=machine.kept_as), machine
 
 
 def key_of_program(exported: Exported, donate: Donate, settings: tuple[object, ...]) -> str | None:
@@ -93,7 +34,7 @@ def key_of_program(exported: Exported, donate: Donate, settings: tuple[object, .
     return key_of("program", sources(), versions, text, repr(donate), repr(settings))
 
 
-def keep(key: str, made: Finished, exported: Exported) -> None:
+def keep(key: str, made: LinkedProgram, exported: Exported) -> None:
     """Keeps a program, if everything in it can be written and each weight is found again by its name.
 
     One that changes tensors of the model is not kept: whether it may depends on the memory that they share. Nor is one that calls
@@ -122,7 +63,7 @@ def keep(key: str, made: Finished, exported: Exported) -> None:
         return
 
 
-def kept(key: str, exported: Exported) -> tuple[Finished, CompiledCode] | None:
+def kept(key: str, exported: Exported) -> tuple[LinkedProgram, CompiledCode] | None:
     """The program that was kept, on the weights of a model; None if there is none that can be used."""
     from hotdesk.frontends.captured import Weight
     from hotdesk.frontends.torch.calling import TorchCalling
@@ -136,7 +77,7 @@ def kept(key: str, exported: Exported) -> tuple[Finished, CompiledCode] | None:
     except ArchiveError:
         cache.drop(key)
         return None
-    if not isinstance(made, Finished) or made.code is None:
+    if not isinstance(made, LinkedProgram) or made.code is None:
         return None
     machine = linked_again(made.code, made.entries, made.common)
     if machine is None:

@@ -54,11 +54,11 @@ from hotdesk.ir.context import make_context, of_bytecode
 from hotdesk.ir.linking import define
 from hotdesk.kernels.machine import generating_for, host
 from hotdesk.kernels.sharing import SHARING, USE_POOL, WORKER
+from hotdesk.linked_program import LinkedProgram
 from hotdesk.passes.lower.to_llvm import F16_CONVERSIONS
 from hotdesk.pipeline import Log, Lowered, lower
 from hotdesk.planning import Plan
 from hotdesk.planning.sizes.stacking import Stacking
-from hotdesk.program_cache import Finished
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.code.jit import code_file
 from hotdesk.runtime.code.llvm import compile_for
@@ -90,7 +90,7 @@ class Saving:
         prepared: address and bytes of what `@prepare` has made.
     """
 
-    made: Finished
+    made: LinkedProgram
     main: Function
     prepare: Function | None
     changing: frozenset[int]
@@ -325,7 +325,7 @@ class _File:
         return {PACKED + name for name in (*entries, USE_POOL, WORKER)}
 
 
-def require_known_sizes(what: str, made: Finished) -> None:
+def require_known_sizes(what: str, made: LinkedProgram) -> None:
     """Raises NotSavableError for results whose sizes only a run knows: Python makes these while the program runs."""
     counted = next((each for each in made.captured.results if each.counted), None)
     if counted is None:
@@ -337,19 +337,19 @@ def require_known_sizes(what: str, made: Finished) -> None:
     raise NotSavableError(what, expected=expected, got=got, hint=hint)
 
 
-def require_own_kernels(what: str, made: Finished) -> None:
+def require_own_kernels(what: str, made: LinkedProgram) -> None:
     """Raises NotSavableError for a program that calls kernels of PyTorch's."""
     ops = sorted({call.op for call in made.captured.foreign})
     if ops:
         raise NotSavableError(what, expected="kernels of its own", got=f"calls of PyTorch's kernels: {', '.join(ops)}")
 
 
-def lowered_again(made: Finished) -> Lowered:
+def lowered_again(made: LinkedProgram) -> Lowered:
     """The program in the LLVM dialect, from its IR on memrefs, for the machine that kernels are generated for."""
     return lower(of_bytecode(made.module), Log())
 
 
-def _host_objects(made: Finished) -> Iterator[tuple[str, bytes]]:
+def _host_objects(made: LinkedProgram) -> Iterator[tuple[str, bytes]]:
     """Roles and object files for this processor."""
     lowered = lowered_again(made)
     names = common_functions(lowered.module)
@@ -360,7 +360,7 @@ def _host_objects(made: Finished) -> Iterator[tuple[str, bytes]]:
     yield "program", code_file(lowered.module, names)
 
 
-def _level_objects(made: Finished, level: str) -> Iterator[tuple[str, bytes]]:
+def _level_objects(made: LinkedProgram, level: str) -> Iterator[tuple[str, bytes]]:
     """The same for a kind of processors."""
     target = LEVELS[level]
     with generating_for(target.machine):

@@ -62,6 +62,6 @@ def test_files_on_the_way_are_run(tmp_path: Path) -> None:
 
 def test_functions_on_the_way_are_there() -> None:
     named = re.findall(r"`(api|pipeline|planning)\.([a-z_]+)", WAY)
-    assert {name for _, name in named} == {"compile", "optimize_tensors", "bufferize", "lower", "plan"}
+    assert {name for _, name in named} == {"compile", "finish", "optimize_tensors", "bufferize", "lower", "plan"}
     for module, name in named:
         assert callable(getattr(importlib.import_module(f"hotdesk.{module}"), name))

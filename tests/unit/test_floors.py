@@ -33,7 +33,7 @@ FLOORS = (
     ("pipeline",),
     ("checker", "runtime", "artifacts", "frontends"),
     ("search",),
-    ("api", "program_cache", "donation", "saving", "export_c", "jitting", "beside", "tradeoffs"),
+    ("api", "linked_program", "program_cache", "donation", "saving", "export_c", "jitting", "beside", "tradeoffs"),
     ("dynamo", "dynamo_counts", "training"),
     ("cli", "pytest_plugin"),
 )

@@ -43,3 +43,16 @@ func.func @f(%x: memref<8xf32>, %o: memref<8xf32>) {
   gpu.dealloc %t : memref<8xf32>
   return
 }
+
+// -----
+
+// How many bytes elements take that are memrefs, nobody says: what is between two such is told by what is the same alone.
+// CHECK-LABEL: func.func @memrefs_of_memrefs(
+// CHECK-COUNT-2: memref.copy
+func.func @memrefs_of_memrefs(%h: memref<2xmemref<4xf32>>, %q: memref<2xmemref<4xf32>>) {
+  %f = memref.subview %h[0] [1] [1] : memref<2xmemref<4xf32>> to memref<1xmemref<4xf32>, strided<[1]>>
+  %g = memref.subview %h[1] [1] [1] : memref<2xmemref<4xf32>> to memref<1xmemref<4xf32>, strided<[1], offset: 1>>
+  memref.copy %f, %g : memref<1xmemref<4xf32>, strided<[1]>> to memref<1xmemref<4xf32>, strided<[1], offset: 1>>
+  memref.copy %h, %q : memref<2xmemref<4xf32>> to memref<2xmemref<4xf32>>
+  return
+}

@@ -81,3 +81,42 @@ func.func @reshaped(%x: memref<8x8xf32>, %y: memref<16xf32> {llvm.noalias}) {
   memref.dealloc %a : memref<4x4xf32>
   return
 }
+
+// -----
+
+// A slice with gaps serves as its copy; what is copied into a reshape is copied into no view of the result, and stays.
+// CHECK:       decision: copy: removed: source-reused, 36 bytes
+// CHECK-LABEL: func.func @gaps(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT:     memref.alloc
+// CHECK-COUNT-1: memref.copy
+// CHECK-NOT:     memref.copy
+// CHECK:         return
+func.func @gaps(%x: memref<4x4xf32>, %y: memref<4xf32>) {
+  %v = memref.subview %x[1, 1] [3, 3] [1, 1] : memref<4x4xf32> to memref<3x3xf32, strided<[4, 1], offset: 5>>
+  %a = memref.alloc() : memref<3x3xf32>
+  memref.copy %v, %a : memref<3x3xf32, strided<[4, 1], offset: 5>> to memref<3x3xf32>
+  %r = memref.subview %a[1, 0] [2, 2] [1, 2] : memref<3x3xf32> to memref<2x2xf32, strided<[3, 2], offset: 3>>
+  %t = memref.alloc() : memref<2x2xf32>
+  linalg.exp ins(%r : memref<2x2xf32, strided<[3, 2], offset: 3>>) outs(%t : memref<2x2xf32>)
+  %f = memref.collapse_shape %t [[0, 1]] : memref<2x2xf32> into memref<4xf32>
+  memref.copy %f, %y : memref<4xf32> to memref<4xf32>
+  memref.dealloc %t : memref<2x2xf32>
+  memref.dealloc %a : memref<3x3xf32>
+  return
+}
+
+// -----
+
+// The op writes through a transposition: it would read other elements of %y than it has overwritten.
+// CHECK-LABEL: func.func @turned(
+// CHECK-COUNT-2: memref.copy
+func.func @turned(%x: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  memref.copy %x, %y : memref<4x4xf32> to memref<4x4xf32>
+  %a = memref.alloc() : memref<4x4xf32>
+  %t = memref.transpose %a (i, j) -> (j, i) : memref<4x4xf32> to memref<4x4xf32, strided<[1, 4]>>
+  linalg.exp ins(%y : memref<4x4xf32>) outs(%t : memref<4x4xf32, strided<[1, 4]>>)
+  memref.copy %a, %y : memref<4x4xf32> to memref<4x4xf32>
+  memref.dealloc %a : memref<4x4xf32>
+  return
+}

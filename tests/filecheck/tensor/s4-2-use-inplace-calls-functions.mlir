@@ -82,3 +82,146 @@ func.func @itself(%x: tensor<8xf32>) -> tensor<8xf32> {
   %a = func.call @itself(%x) : (tensor<8xf32>) -> tensor<8xf32>
   return %a : tensor<8xf32>
 }
+
+// -----
+
+// Each set of arguments that may be overwritten has a variant of its own.
+// CHECK-LABEL: func.func @sets(
+// CHECK:         call @two_inplace_0(
+// CHECK-NEXT:    call @two_inplace_1(
+// CHECK-NEXT:    call @two_inplace_0_1(
+// CHECK-DAG:   func.func private @two_inplace_0(%{{.*}}: tensor<8xf32> {hotdesk.donated}, %{{.*}}: tensor<8xf32>) ->
+// CHECK-DAG:   func.func private @two_inplace_1(%{{.*}}: tensor<8xf32>, %{{.*}}: tensor<8xf32> {hotdesk.donated}) ->
+// CHECK-DAG:   func.func private @two_inplace_0_1(%{{.*}}: tensor<8xf32> {hotdesk.donated}, %{{.*}}: tensor<8xf32> {hotdesk.donated}) ->
+func.func @sets(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %a = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %b:2 = func.call @two(%a, %x) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %c:2 = func.call @two(%x, %b#0) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %d:2 = func.call @two(%c#0, %c#1) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %s = linalg.add ins(%d#0, %d#1 : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %r = linalg.add ins(%s, %b#1 : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+func.func @two(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.add ins(%x, %y : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %s = linalg.exp ins(%y : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %r, %s : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Memory that is passed twice is not given away.
+// CHECK-LABEL: func.func @same_twice(
+// CHECK:         call @sum(
+// CHECK-NOT:     _inplace_
+// TOLD:        decision: result of func.call: allocated: read-by-same-op, 32 bytes
+func.func @same_twice(%x: tensor<8xf32> {hotdesk.donated}) -> tensor<8xf32> {
+  %r = func.call @sum(%x, %x) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+func.func @sum(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.add ins(%x, %y : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// A variant calls variants: of the four calls of @g in all, the first one in @outer has an argument of the caller's.
+// CHECK-LABEL: func.func @nested(
+// CHECK:         call @outer_inplace_0(
+// CHECK-LABEL: func.func @outer(
+// CHECK:         call @g(
+// CHECK-NEXT:    call @g_inplace_0(
+// CHECK-LABEL: func.func private @outer_inplace_0(
+// CHECK:         call @g_inplace_0(
+// CHECK-NEXT:    call @g_inplace_0(
+func.func @nested(%x: tensor<8xf32> {hotdesk.donated}) -> tensor<8xf32> {
+  %r = func.call @outer(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+func.func @outer(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %a = func.call @g(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %b = func.call @g(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  return %b : tensor<8xf32>
+}
+func.func @g(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// The name of a variant is taken.
+// CHECK-LABEL: func.func @taken(
+// CHECK:         call @h_inplace_0_1(
+func.func @taken(%x: tensor<8xf32> {hotdesk.donated}) -> tensor<8xf32> {
+  %r = func.call @h(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+func.func @h(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+func.func @h_inplace_0(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+// A function that is given its argument already needs no variant.
+// CHECK-LABEL: func.func @given_already(
+// CHECK:         call @over(
+// CHECK-NOT:     _inplace_
+// TOLD:        decision: result of func.call: in place: dies-here, 32 bytes
+func.func @given_already(%x: tensor<8xf32> {hotdesk.donated}) -> tensor<8xf32> {
+  %r = func.call @over(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+func.func @over(%x: tensor<8xf32> {hotdesk.donated}) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// A function of several blocks has variants as well.
+// CHECK-LABEL: func.func @blocks(
+// CHECK:         call @either_inplace_1(
+// TOLD:        decision: result of func.call: in place: dies-here, 32 bytes
+func.func @blocks(%p: i1, %x: tensor<8xf32> {hotdesk.donated}) -> tensor<8xf32> {
+  %r = func.call @either(%p, %x) : (i1, tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+func.func @either(%p: i1, %x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  cf.cond_br %p, ^one, ^two
+^one:
+  %r = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+^two:
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+// A function that returns its argument as it came has the other result elsewhere.
+// CHECK-LABEL: func.func @one_of_two(
+// CHECK:         call @keeps_inplace_0(
+// TOLD:        decision: result 0 of func.call: allocated: callee-keeps-argument, 32 bytes
+// TOLD:        decision: result 1 of func.call: in place: dies-here, 32 bytes
+func.func @one_of_two(%x: tensor<8xf32> {hotdesk.donated}) -> (tensor<8xf32>, tensor<8xf32>) {
+  %r:2 = func.call @keeps(%x) : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
+}
+func.func @keeps(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %a = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %r = linalg.add ins(%a, %x : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %r, %x : tensor<8xf32>, tensor<8xf32>
+}

@@ -7,6 +7,7 @@ import pytest
 from hotdesk.errors import BufferizationError
 from hotdesk.passes.textual import parse_pipeline
 from tests.unit.parsing import parse
+from tests.unit.passes.buffers.checking import FREE, freed_alike, through
 
 _TEXT = """
 func.func @main(%u: memref<*xf32>, %o: memref<?xf32>, %b: i1) {
@@ -66,3 +67,27 @@ def test_sizes_of_tensors_without_a_rank_are_not_known(name: str) -> None:
     before = str(module)
     parse_pipeline(f"builtin.module(hotdesk-{name})").run(module)
     assert str(module) == before
+
+
+M = "memref<4xf32>"
+
+
+def test_what_a_function_passes_on_is_copied_by_its_caller_under_a_flag_or_refused() -> None:
+    text = f"""func.func private @same(%u: memref<*xf32>) -> memref<*xf32> {{
+  return %u : memref<*xf32>
+}}
+func.func @main(%x: {M}) -> f32 {{
+  %c0 = arith.constant 0 : index
+  %a = memref.alloc() : {M}
+  memref.copy %x, %a : {M} to {M}
+  %u = memref.cast %a : {M} to memref<*xf32>
+  %v = call @same(%u) : (memref<*xf32>) -> memref<*xf32>
+  %w = memref.cast %v : memref<*xf32> to {M}
+  %f = memref.load %w[%c0] : {M}
+  return %f : f32
+}}"""
+    assert "memref.copy %arg0, %alloc" in freed_alike(text, f"{FREE}{{private-function-dynamic-ownership=true}}")
+    with pytest.raises(
+        BufferizationError, match="`func.return` passes on: expected memory that this function owns, or"
+    ):
+        through(text, FREE)

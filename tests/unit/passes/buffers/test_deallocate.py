@@ -11,25 +11,13 @@ import pytest
 from torch_mlir import ir
 
 from hotdesk.errors import BufferizationError, OptionError
-from hotdesk.explain import Decision, Reason
+from hotdesk.explain import Decision
 from hotdesk.ir.context import entered, make_context, run_mlir_passes
-from hotdesk.ir.walking import nested_ops
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from tests.guarded import POISONS
 from tests.running import Executable, executable
 from tests.running.ownership import mark_given, runtime_checks
-from tests.unit.passes.buffers.deallocation_programs import (
-    HEAD,
-    OF_ANOTHER,
-    OF_ANY_SIZE,
-    PROGRAMS,
-    A,
-    B,
-    M,
-    copy,
-    main,
-    switched,
-)
+from tests.unit.passes.buffers.deallocation_programs import OF_ANOTHER, OF_ANY_SIZE, PROGRAMS, main, switched
 
 OWNERSHIP = DeallocateAfterLastUse()
 COPIES = DeallocateAfterLastUse(mode="copies")
@@ -195,25 +183,6 @@ def test_s2_8_many_iterations(name: str, one: DeallocateAfterLastUse, monkeypatc
     assert _Counting.most == most
 
 
-def test_returns_are_told() -> None:
-    text = f"func.func @f(%x: {M}) -> ({M}, {M}, {M}) {{\n{A}return %a, %x, %a : {M}, {M}, {M}\n}}"
-    _, decisions = deallocated(text, OWNERSHIP)
-    assert [d.reason for d in decisions] == [Reason.RETURNED_INPUT, Reason.RETURNED_TWICE]
-    assert all(d.bytes == 16 for d in decisions)
-
-
-def test_memory_that_leaves_an_unknown_op_is_refused() -> None:
-    text = f"""func.func @f() {{
-  %r = "custom.region"() ({{
-    %a = memref.alloc() : {M}
-    "custom.yield"(%a) : ({M}) -> ()
-  }}) : () -> {M}
-  return
-}}"""
-    with pytest.raises(BufferizationError, match="an op whose flow a model describes"):
-        deallocated(text, OWNERSHIP)
-
-
 @pytest.mark.parametrize(
     "body",
     [switched("%there", "%x", OF_ANOTHER), switched("%a", "%there", OF_ANY_SIZE)],
@@ -224,72 +193,7 @@ def test_addresses_that_a_view_has_shifted_are_not_compared(body: str) -> None:
         deallocated(main(body), OWNERSHIP)
 
 
-def test_memory_in_an_unknown_op_is_freed_there() -> None:
-    text = f"""func.func @f(%x: {M}) {{
-  {A}
-  "custom.region"() ({{
-    %b = memref.alloc() : {M}
-    {copy("%a", "%b")}
-    "custom.yield"() : () -> ()
-  }}) : () -> ()
-  return
-}}"""
-    module, _ = deallocated(text, OWNERSHIP)
-    frees = [op for op in nested_ops(module.operation) if op.name == "memref.dealloc"]
-    assert [op.parent.operation.name for op in frees] == ["custom.region", "func.func"]
-
-
-def test_memory_that_other_memory_points_to_is_kept() -> None:
-    text = f"""func.func @f(%p: i1, %x: {M}, %y: {M}, %table: memref<1x{M}>) {{
-  {HEAD}{A}{B}
-  %r = scf.if %p -> {M} {{
-    %w = memref.alloc() : {M}
-    memref.store %w, %table[%c0] : memref<1x{M}>
-    scf.yield %w : {M}
-  }} else {{
-    scf.yield %a : {M}
-  }}
-  {copy("%r", "%x")}
-  memref.store %b, %table[%c0] : memref<1x{M}>
-  return
-}}"""
-    module, _ = deallocated(text, OWNERSHIP)
-    frees = [op for op in nested_ops(module.operation) if op.name == "memref.dealloc"]
-    assert [str(op.operands[0].owner.name) for op in frees] == ["memref.alloc"]
-    assert frees[0].parent.operation.name == "scf.if", "%a alone, where it is not what is passed on"
-
-
 @pytest.mark.parametrize(("field", "value"), [("mode", "fast"), ("placement", "nowhere")])
 def test_options(field: str, value: str) -> None:
     with pytest.raises(OptionError, match=f"option '{field}'"):
         deallocated("func.func @f() { return }", DeallocateAfterLastUse(**{field: value}))
-
-
-def test_unused_and_empty() -> None:
-    module, decisions = deallocated(f"func.func @f() {{ %a = memref.alloc() : {M} return }}", OWNERSHIP)
-    assert "memref" not in str(module)
-    assert not decisions
-
-
-def test_unused_and_freed() -> None:
-    text = f"""func.func @f(%p: i1) {{
-  %a = memref.alloc() : {M}
-  %v = memref.cast %a : {M} to memref<?xf32>
-  scf.if %p {{ memref.dealloc %v : memref<?xf32> }} else {{ memref.dealloc %a : {M} }}
-  return
-}}"""
-    module, decisions = deallocated(text, OWNERSHIP)
-    assert "memref" not in str(module)
-    assert not decisions
-
-
-def test_zero_sized_and_rank_zero() -> None:
-    text = """func.func @f(%x: memref<0x4xf32>, %y: memref<f32>) {
-  %a = memref.alloc() : memref<0x4xf32>
-  memref.copy %x, %a : memref<0x4xf32> to memref<0x4xf32>
-  %b = memref.alloc() : memref<f32>
-  memref.copy %y, %b : memref<f32> to memref<f32>
-  return
-}"""
-    _, decisions = deallocated(text, OWNERSHIP)
-    assert [d.bytes for d in decisions] == [0, 4]

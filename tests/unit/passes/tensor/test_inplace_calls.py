@@ -1,11 +1,10 @@
-"""In-place calls: what overwrites what, why not, and the same numbers before and after."""
+"""In-place calls of any program: the same numbers before and after, in no more memory; and how the work grows."""
 
 from __future__ import annotations
 
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 
 from hotdesk.errors import HotdeskError
@@ -22,10 +21,6 @@ T = "tensor<8xf32>"
 EMPTY = f"%e = tensor.empty() : {T}"
 
 
-def add(result: str, a: str, b: str, init: str = "%e") -> str:
-    return f"{result} = linalg.map {{ arith.addf }} ins({a}, {b} : {T}, {T}) outs({init} : {T})"
-
-
 def neg(result: str, source: str, init: str = "%e") -> str:
     return f"{result} = linalg.map {{ arith.negf }} ins({source} : {T}) outs({init} : {T})"
 
@@ -36,21 +31,18 @@ def call(result: str, callee: str, *arguments: str, results: int = 1) -> str:
     return f"{result} = func.call @{callee}({', '.join(arguments)}) : ({kinds}) -> {returned}"
 
 
-def program(name: str, arguments: str, *lines: str, private: bool = False) -> str:
+def program(name: str, arguments: str, *lines: str) -> str:
     """A function; the last line is what it returns, all of it of type `T`."""
     returned = lines[-1].split(", ")
     kinds = ", ".join([T] * len(returned))
     body = "\n".join(f"  {line}" for line in (EMPTY, *lines[:-1]))
-    head = f"func.func {'private ' if private else ''}@{name}({arguments}) -> ({kinds})"
+    head = f"func.func @{name}({arguments}) -> ({kinds})"
     return f"{head} {{\n{body}\n  return {', '.join(returned)} : {kinds}\n}}\n"
 
 
 X, XY = f"%x: {T}", f"%x: {T}, %y: {T}"
-GIVEN = f"%x: {T} {{hotdesk.donated}}"
 F = program("f", X, neg("%r", "%x"), "%r")
 """It can overwrite its argument."""
-KEEPS = program("keeps", X, neg("%a", "%x"), add("%r", "%a", "%x"), "%r, %x")
-"""It returns its argument, so that the other result must lie elsewhere."""
 
 
 def used(text: str, *passes: Pass) -> tuple[str, list[tuple[str, str]]]:
@@ -76,350 +68,12 @@ def same(text: str, *passes: Pass) -> tuple[Run, Run]:
     return check(text, inputs, OURS, expected), check(after, inputs, OURS, expected)
 
 
-# S4.1 Straight lines of ops
-
-
-S4_1 = program("main", X, add("%y1", "%x", "%x"), add("%y2", "%y1", "%x"), "%y2")
-
-
-def test_s4_1_the_second_of_two_ops_overwrites_the_first() -> None:
-    after, decisions = used(S4_1)
-    assert decisions == [("linalg.map", "not-writable-input"), ("linalg.map", "dies-here")]
-    assert "outs(%mapped :" in after
-    before, now = same(S4_1)
-    assert (before.allocations.count, now.allocations.count) == (1, 1)  # the two share a destination anyhow
-
-
-def test_s4_1_an_argument_that_is_given_away_is_overwritten_too() -> None:
-    text = program("main", GIVEN, add("%y1", "%x", "%x"), add("%y2", "%y1", "%y1"), "%y2")
-    assert [reason for _, reason in used(text)[1]] == ["dies-here", "dies-here"]
-    same(text)
-
-
-LARGER = f"""func.func @main(%x: tensor<16xf32> {{hotdesk.donated}}, %y: tensor<8xi32> {{hotdesk.donated}}) -> {T} {{
-  {EMPTY}
-  %r = linalg.generic {{indexing_maps = [affine_map<(i) -> (i * 2)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
-                        iterator_types = ["parallel"]}} ins(%x, %y : tensor<16xf32>, tensor<8xi32>) outs(%e : {T}) {{
-  ^bb0(%a: f32, %b: i32, %o: f32):
-    %c = arith.sitofp %b : i32 to f32
-    %t = arith.addf %a, %c : f32
-    linalg.yield %t : f32
-  }} -> {T}
-  return %r : {T}
-}}"""
-
-
-def test_s4_1_sizes_and_element_types_must_fit() -> None:
-    assert used(LARGER)[1] == [("linalg.generic", "different-element-type")]
-    smaller = f"""func.func @main(%x: tensor<f32> {{hotdesk.donated}}) -> {T} {{
-      {EMPTY}
-      %r = linalg.broadcast ins(%x : tensor<f32>) outs(%e : {T}) dimensions = [0]
-      return %r : {T}
-    }}"""
-    assert used(smaller)[1] == [("linalg.broadcast", "no-dead-operand-of-same-size")]
-    same(smaller)
-
-
-@pytest.mark.parametrize("size", [0, 1])
-def test_s4_1_no_elements_and_no_dimensions(size: int) -> None:
-    kind = "tensor<0xf32>" if size == 0 else "tensor<f32>"
-    text = S4_1.replace(T, kind)
-    assert [reason for _, reason in used(text)[1]] == ["not-writable-input", "dies-here"]
-    same(text)
-
-
-def test_s4_1_sizes_that_are_known_when_it_runs() -> None:
-    text = f"""// given: 5
-    func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {{
-      %c0 = arith.constant 0 : index
-      %n = tensor.dim %x, %c0 : tensor<?xf32>
-      %e = tensor.empty(%n) : tensor<?xf32>
-      %a = {elementwise("arith.addf", ["%x", "%x"], "%e", "?")}
-      %r = {elementwise("arith.mulf", ["%a", "%x"], "%e", "?")}
-      return %r : tensor<?xf32>
-    }}"""
-    assert [reason for _, reason in used(text)[1]] == ["not-writable-input", "dies-here"]
-    same(text)
-
-
-def test_s4_1_the_reader_that_forbids_it_is_named() -> None:
-    text = program("main", X, neg("%a", "%x"), neg("%b", "%a"), add("%r", "%b", "%a"), "%r")
-    module = parse(text)
-    with entered(module.operation):
-        _, refused, _ = UseInPlaceCalls().run(module)
-    assert (str(refused.outcome), str(refused.reason), refused.bytes) == ("allocated", "read-later", 32)
-    assert [source.op for source in refused.because] == ["linalg.map", "linalg.map"]
-    assert [source.location.split(":")[1] for source in refused.because] == ["4", "5"]
-
-
-# S4.2 Calls of functions
-
-
-def test_s4_2_a_variant_is_made_once_and_shared() -> None:
-    text = program("main", X, call("%a", "f", "%x"), call("%b", "f", "%a"), call("%c", "f", "%b"), "%c") + F
-    after, decisions = used(text)
-    assert decisions[:3] == [
-        ("func.call", "not-writable-input"),
-        ("func.call", "dies-here"),
-        ("func.call", "dies-here"),
-    ]
-    assert (after.count("call @f("), after.count("call @f_inplace_0("), after.count("@f_inplace_0(%")) == (1, 2, 3)
-    assert "func.func private @f_inplace_0(%arg0: tensor<8xf32> {hotdesk.donated})" in after
-    same(text)
-
-
-def test_s4_2_a_call_whose_argument_is_read_later_keeps_the_function() -> None:
-    text = program("main", X, neg("%a", "%x"), call("%b", "f", "%a"), add("%r", "%a", "%b"), "%r") + F
-    after, decisions = used(text)
-    assert ("func.call", "read-later") in decisions
-    assert "_inplace" not in after
-    same(text)
-
-
-def test_s4_2_no_variant_of_what_cannot_use_it() -> None:
-    """A product is not computed where its operand lies; and what returns an argument as it came needs no memory for that."""
-    text = (
-        program("main", X, neg("%a", "%x"), call("%b", "turned", "%a"), "%b")
-        + f"""func.func @turned(%x: {T}) -> {T} {{
-          {EMPTY}
-          %r = linalg.generic {{indexing_maps = [affine_map<(i) -> (7 - i)>, affine_map<(i) -> (i)>],
-                                iterator_types = ["parallel"]}} ins(%x : {T}) outs(%e : {T}) {{
-          ^bb0(%a: f32, %o: f32):
-            linalg.yield %a : f32
-          }} -> {T}
-          return %r : {T}
-        }}"""
-    )
-    after, decisions = used(text)
-    assert ("func.call", "callee-keeps-argument") in decisions
-    assert "_inplace" not in after
-    same(text)
-
-
-def test_s4_2_each_set_of_arguments_has_its_variant() -> None:
-    two = program("two", XY, add("%r", "%x", "%y"), neg("%s", "%y"), "%r, %s")
-    text = (
-        program(
-            "main",
-            X,
-            neg("%a", "%x"),
-            call("%b:2", "two", "%a", "%x", results=2),
-            call("%c:2", "two", "%x", "%b#0", results=2),
-            call("%d:2", "two", "%c#0", "%c#1", results=2),
-            add("%s", "%d#0", "%d#1"),
-            add("%r", "%s", "%b#1"),
-            "%r",
-        )
-        + two
-    )
-    after, _ = used(text)
-    for variant in ("@two_inplace_0(%", "@two_inplace_1(%", "@two_inplace_0_1(%"):
-        assert after.count(variant) == 2
-    before, now = same(text)
-    assert now.allocations.bytes < before.allocations.bytes
-
-
-def test_s4_2_the_same_memory_twice_is_not_given_away() -> None:
-    text = program("main", X, neg("%a", "%x"), call("%b", "sum", "%a", "%a"), "%b") + program(
-        "sum", XY, add("%r", "%x", "%y"), "%r"
-    )
-    assert ("func.call", "read-by-same-op") in used(text)[1]
-    same(text)
-
-
-def test_s4_2_variants_call_variants() -> None:
-    text = (
-        program("main", X, neg("%a", "%x"), call("%b", "outer", "%a"), "%b")
-        + program("outer", X, call("%a", "f", "%x"), call("%b", "f", "%a"), "%b")
-        + F
-    )
-    after, _ = used(text)
-    assert after.count("call @f_inplace_0(") == 3  # twice in @outer_inplace_0, once in @outer
-    assert after.count("call @f(") == 1
-    before, now = same(text)
-    assert now.allocations.bytes <= before.allocations.bytes
-
-
-UNKNOWN = {
-    "no-body": (f"func.func private @g({T}) -> {T}", "g"),
-    "recursive-call": (
-        program("g", X, call("%a", "h", "%x"), "%a") + program("h", X, call("%a", "g", "%x"), "%a"),
-        "g",
-    ),
-}
-
-
-@pytest.mark.parametrize("reason", UNKNOWN)
-def test_s4_2_functions_that_cannot_be_looked_at(reason: str) -> None:
-    functions, name = UNKNOWN[reason]
-    after, decisions = used(program("main", X, neg("%a", "%x"), call("%b", name, "%a"), "%b") + functions)
-    assert decisions[1] == ("func.call", reason)
-    assert "_inplace" not in after
-
-
-def test_s4_2_a_name_that_is_taken() -> None:
-    text = program("main", X, neg("%a", "%x"), call("%b", "f", "%a"), "%b") + F + F.replace("@f", "@f_inplace_0")
-    assert "call @f_inplace_0_1(" in used(text)[0]
-    same(text)
-
-
-def test_s4_2_a_function_that_is_given_its_argument_already() -> None:
-    text = program("main", X, neg("%a", "%x"), call("%b", "f", "%a"), "%b") + F.replace(X, GIVEN)
-    after, decisions = used(text)
-    assert decisions[1] == ("func.call", "dies-here")
-    assert "_inplace" not in after
-    same(text)
-
-
-def test_s4_2_a_function_with_blocks() -> None:
-    blocks = f"""func.func @either(%b: i1, %x: {T}) -> {T} {{
-      {EMPTY}
-      cf.cond_br %b, ^one, ^two
-    ^one:
-      {neg("%r", "%x")}
-      return %r : {T}
-    ^two:
-      return %x : {T}
-    }}
-    """
-    line = f"%b = func.call @either(%c, %a) : (i1, {T}) -> {T}"
-    text = program("main", X, "%c = arith.constant true", neg("%a", "%x"), line, "%b") + blocks
-    after, decisions = used(text)
-    assert decisions[1] == ("func.call", "dies-here")
-    assert "call @either_inplace_1(" in after
-
-
 def test_s4_2_calls_deep_within_calls() -> None:
     chain = [program(f"f{i}", X, call("%r", f"f{i + 1}", "%x"), "%r") for i in range(200)]
     text = program("main", X, neg("%a", "%x"), call("%b", "f0", "%a"), "%b") + "".join(chain) + F.replace("@f", "@f200")
     decisions = used(text)[1]
     assert decisions[1][1] == "callee-keeps-argument"
     assert decisions[-1][1] == "not-writable-input"
-
-
-# S4.4 Views, several results, captured values
-
-
-def test_s4_4_a_view_that_is_read_later() -> None:
-    view = f"%v = tensor.extract_slice %a[2] [4] [1] : {T} to tensor<4xf32>"
-    insert = f"%r = tensor.insert_slice %v into %b[0] [4] [1] : tensor<4xf32> into {T}"
-    text = program("main", X, neg("%a", "%x"), view, neg("%b", "%a"), insert, "%r")
-    assert used(text)[1][1] == ("linalg.map", "read-later")
-    same(text)
-    moved = program("main", X, neg("%a", "%x"), call("%b", "f", "%a"), view, insert, "%r") + F
-    assert used(moved)[1][1] == ("func.call", "read-later")
-    same(moved)
-
-
-def test_s4_4_the_last_use_may_be_through_a_view() -> None:
-    views = (
-        f"%v = tensor.expand_shape %a [[0, 1]] output_shape [2, 4] : {T} into tensor<2x4xf32>",
-        f"%w = tensor.collapse_shape %v [[0, 1]] : tensor<2x4xf32> into {T}",
-    )
-    text = program("main", X, neg("%a", "%x"), *views, call("%b", "f", "%w"), "%b") + F
-    assert used(text)[1][1] == ("func.call", "dies-here")
-    same(text)
-
-
-def test_s4_4_a_part_of_a_buffer_is_not_given_away() -> None:
-    text = f"""func.func @main(%x: tensor<16xf32> {{hotdesk.donated}}) -> {T} {{
-      %v = tensor.extract_slice %x[2] [8] [1] : tensor<16xf32> to {T}
-      {call("%b", "f", "%v")}
-      return %b : {T}
-    }}
-    {F}"""
-    assert used(text)[1][0] == ("func.call", "partial-view")
-    same(text)
-
-
-def test_s4_4_one_operand_serves_one_of_two_results() -> None:
-    text = (
-        program("main", X, neg("%a", "%x"), call("%b:2", "keeps", "%a", results=2), add("%r", "%b#0", "%b#1"), "%r")
-        + KEEPS
-    )
-    after, decisions = used(text)
-    assert decisions[1:3] == [
-        ("result 0 of func.call", "callee-keeps-argument"),
-        ("result 1 of func.call", "dies-here"),
-    ]
-    assert "call @keeps_inplace_0(" in after
-    same(text)
-
-
-CAPTURED = {
-    "a branch": f"""%s = scf.if %c -> ({T}) {{
-        {neg("%p", "%a", "%x")}
-        scf.yield %p : {T}
-      }} else {{
-        scf.yield %x : {T}
-      }}""",
-    "a loop": f"""%s = scf.for %i = %c0 to %c2 step %c1 iter_args(%p = %x) -> ({T}) {{
-        {add("%q", "%p", "%a", "%p")}
-        scf.yield %q : {T}
-      }}""",
-    "a payload": f"""%s = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}}
-        outs(%x : {T}) {{
-      ^bb0(%o: f32):
-        %i = linalg.index 0 : index
-        %p = tensor.extract %a[%i] : {T}
-        linalg.yield %p : f32
-      }} -> {T}""",
-}
-CONSTANTS = (
-    "%c0 = arith.constant 0 : index",
-    "%c1 = arith.constant 1 : index",
-    "%c2 = arith.constant 2 : index",
-    "%c = arith.constant true",
-)
-
-
-@pytest.mark.parametrize("name", CAPTURED)
-def test_s4_4_values_that_regions_capture(name: str) -> None:
-    text = program(
-        "main", X, *CONSTANTS, neg("%a", "%x"), call("%b", "f", "%a"), CAPTURED[name], add("%r", "%b", "%s"), "%r"
-    )
-    assert used(text + F)[1][1] == ("func.call", "read-later")
-    same(text + F)
-
-
-def test_s4_4_a_call_in_a_loop_does_not_overwrite_what_the_next_iteration_reads() -> None:
-    loop = f"""%s = scf.for %i = %c0 to %c2 step %c1 iter_args(%p = %x) -> ({T}) {{
-      {call("%b", "f", "%a")}
-      {call("%d", "f", "%b")}
-      scf.yield %d : {T}
-    }}"""
-    text = program("main", X, *CONSTANTS, neg("%a", "%x"), loop, "%s") + F
-    decisions = used(text)[1]
-    assert [reason for subject, reason in decisions if subject == "func.call"] == ["read-later", "dies-here"]
-    same(text)
-
-
-# S4.5 Common subexpressions, fusion
-
-
-def test_s4_5_common_subexpressions_go_first() -> None:
-    """Of two equal ops one is left, and the readers of both decide what may be overwritten."""
-    lines = (neg("%a", "%x"), neg("%b", "%x"), neg("%c", "%a"), add("%r", "%c", "%b"), "%r")
-    text = program("main", X, *lines)
-    after, decisions = used(text)
-    assert after.count("arith.negf") == 2
-    assert decisions[1] == ("linalg.map", "read-later")
-    same(text)
-    module = parse(text)
-    assert run(module, UseInPlaceCalls(cse=False)).count("arith.negf") == 3
-
-
-def test_s4_5_fused_ops_overwrite_what_they_read_last() -> None:
-    lines = [f"%a = {elementwise('arith.addf', ['%x', '%x'], '%e')}", f"%f = func.call @f(%a) : ({T}) -> {T}"]
-    lines += [
-        f"%b = {elementwise('arith.mulf', ['%f', '%x'], '%e')}",
-        f"%c = {elementwise('arith.subf', ['%b', '%f'], '%e')}",
-    ]
-    text = program("main", X, *lines, "%c") + F
-    after, decisions = used(text, FuseElementwise())
-    assert after.count("linalg.generic") == 2
-    assert [reason for _, reason in decisions[:3]] == ["not-writable-input", "dies-here", "dies-here"]
-    same(text, FuseElementwise())
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -493,9 +147,3 @@ def test_shared_analysis_is_near_linear() -> None:
     after, decisions = used(text)
     assert after.count("@f_inplace_0(") == 300
     assert sum(reason == "dies-here" for subject, reason in decisions if subject == "func.call") == 299
-
-
-def test_numbers_of_the_example() -> None:
-    x = np.arange(8, dtype=np.float32)
-    (result,) = check(used(S4_1)[0], [x], OURS).results
-    np.testing.assert_array_equal(result, 3 * x)
