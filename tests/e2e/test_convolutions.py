@@ -89,6 +89,10 @@ def test_volumes_are_products() -> None:
     net, x = nn.Sequential(*layers).eval().requires_grad_(False), torch.randn(2, 8, 6, 14, 15)
     program = hotdesk.compile(net, (x,), options=hotdesk.Options(keep_ir=True))
     assert program.ir("kernels").count("call @hotdesk_convolution_f32") == 4
-    for threads in (1, 2):
-        hotdesk.set_num_threads(threads)
-        torch.testing.assert_close(program(x), net(x), rtol=1e-4, atol=1e-4)
+    before = hotdesk.get_num_threads()
+    try:
+        for threads in (1, 2):
+            hotdesk.set_num_threads(threads)
+            torch.testing.assert_close(program(x), net(x), rtol=1e-4, atol=1e-4)
+    finally:
+        hotdesk.set_num_threads(before)

@@ -4,7 +4,7 @@ The first of these that fits is taken::
 
     pointwise   a window of one tap, stride 1, no padding: a contraction
     depthwise   one channel per group, few taps known: vectors of outputs, or loops, with the taps unrolled
-    spread      a transposed convolution whose windows do not overlap: one matrix product a tap
+    spread      a transposed convolution: one matrix product a tap, or one a filter where windows overlap
     winograd    floats, 3 by 3, stride 1, many channels and outputs: 36 products for 16 outputs
     unfolded    floats, filters stored channel by channel and tap by tap: the products of `kernels.convolution`
     direct      anything else: loops
@@ -30,7 +30,12 @@ from hotdesk.passes.lower.convolution.depthwise import MOST_TAPS, Ring, choose_r
 from hotdesk.passes.lower.convolution.depthwise_vectors import fits_vectors
 from hotdesk.passes.lower.convolution.direct import convolve_directly
 from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
-from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT, choose_spread, convolve_spread
+from hotdesk.passes.lower.convolution.transposed import (
+    WORKSPACE_LIMIT,
+    choose_overlapping,
+    choose_spread,
+    convolve_spread,
+)
 from hotdesk.passes.lower.convolution.unfolded import convolve_unfolded
 from hotdesk.passes.lower.convolution.winograd import convolve_winograd, is_worth_winograd, may_be_winograd
 from hotdesk.passes.lower.products import has_convolutions
@@ -54,7 +59,7 @@ def with_spread(spec: ConvolutionSpec) -> ConvolutionSpec:
         len(ones) > 2
         or spec.strides != ones
         or spec.dilations != ones
-        or spec.input_dilations != taps
+        or (spec.input_dilations == ones and taps != ones)
         or not has_convolutions(*elements)
     ):
         return spec
@@ -62,9 +67,11 @@ def with_spread(spec: ConvolutionSpec) -> ConvolutionSpec:
         return spec
     features, channels = _known(spec.w.sizes[:2])
     plane = None if None in spec.x.sizes[2:] else math.prod(_known(spec.x.sizes[2:]))
-    capacity = WORKSPACE_LIMIT // element_bytes(spec.y.element)
-    alike = spec.w.element == spec.y.element
-    return replace(spec, spread=choose_spread(features // spec.groups, channels, plane, capacity, alike=alike))
+    capacity, filters = WORKSPACE_LIMIT // element_bytes(spec.y.element), features // spec.groups
+    if spec.input_dilations == taps:
+        alike = spec.w.element == spec.y.element
+        return replace(spec, spread=choose_spread(filters, channels, plane, capacity, alike=alike))
+    return replace(spec, spread=choose_overlapping(filters, channels, math.prod(_known(taps)), plane, capacity))
 
 
 def workspace_bytes(spec: ConvolutionSpec) -> int:
@@ -72,7 +79,10 @@ def workspace_bytes(spec: ConvolutionSpec) -> int:
     if spec.spread is None:
         return 0
     (channels,), cut = _known(spec.w.sizes[1:2]), spec.spread
-    return cut.filters * ((channels if cut.gathers else 0) + cut.width) * element_bytes(spec.y.element)
+    taps = spec.w.sizes[2:]
+    results = 1 if spec.input_dilations == taps else math.prod(_known(taps))
+    row = results * cut.width + (channels if cut.gathers else 0)
+    return cut.filters * row * element_bytes(spec.y.element)
 
 
 def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> KernelText:

@@ -1,8 +1,11 @@
-"""Transposed convolutions whose windows do not overlap, without multiplying by the zeros between the input's elements.
+"""Transposed convolutions, without multiplying by the zeros between the input's elements.
 
 Where the input is widened by exactly the window and the stride is 1, each output reads one input element through one tap.
 So each tap is one matrix product, of its filters (gathered into workspace where they are read often) with the input's plane, and
 its results go to every window-th output. A stretch of the plane at a time is computed into workspace and spread from there.
+
+Where windows overlap, or leave outputs out, each filter is one matrix product, of all its taps with the input's plane: weights
+lie as that wants them, a column for each channel. Its results are added to the outputs, which begin as zeros.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from hotdesk.passes.lower.window import reach
 
 WORKSPACE_LIMIT = 256 * 1024  # bytes
 _LANES = 16
+_WIDTH = 1024  # input positions at a time, where windows overlap
+_LEAST_CHANNELS = 8  # below, adding results to outputs takes longer than multiplying by zeros
 _GATHERED_PLANE = 512  # input positions for which weights of a tap that lie apart take longer to read than to gather
 
 
@@ -31,13 +36,35 @@ def choose_spread(filters: int, channels: int, plane: int | None, capacity: int,
     return Spread(chunk, width, gathers)
 
 
+def choose_overlapping(filters: int, channels: int, taps: int, plane: int | None, capacity: int) -> Spread | None:
+    """The workspace, `capacity` elements, for results of all taps; None where that is not worth it or does not fit."""
+    lanes = capacity // taps // _LANES * _LANES
+    if channels < _LEAST_CHANNELS or not lanes or not filters:
+        return None
+    positions = _WIDTH if plane is None else max(1, -(-plane // _LANES)) * _LANES
+    width = min(positions, _WIDTH, lanes)
+    return Spread(min(filters, capacity // (taps * width)), width, gathers=False)
+
+
 def legal(k: KernelBuilder, p: ConvolutionOperands) -> Condition:
-    """What must hold at run time: planes of x that lie together."""
-    return p.x_plane(k)[0]
+    """What must hold at run time: planes of x that lie together, and taps of w where windows overlap."""
+    x_together = p.x_plane(k)[0]
+    if not _overlaps(p):
+        return x_together
+    (rows, columns), (row, column) = p.slides, p.tap_strides
+    return k.both(x_together, k.either(k.equal(rows.window, 1), k.equal(row, k.mul(columns.window, column))))
+
+
+def _overlaps(p: ConvolutionOperands) -> bool:
+    """Whether windows overlap, or leave outputs out."""
+    return any(slide.window != slide.widening for slide in p.slides)
 
 
 def convolve_spread(k: KernelBuilder, p: ConvolutionOperands, cut: Spread, workspace: Operand) -> None:
     """Writes the loops over groups, taps, filters, images and stretches, where `legal` holds."""
+    if _overlaps(p):
+        _add_taps(k, p, cut, workspace)
+        return
     if not p.accumulate and not _every_output_is_read(p):
         _clear(k, p)
     plane = k.mul(p.slides[0].input, p.slides[1].input)
@@ -59,7 +86,29 @@ def convolve_spread(k: KernelBuilder, p: ConvolutionOperands, cut: Spread, works
             with k.loop(0, filters) as filter_:
                 source = k.add(results, k.mul(filter_, cut.width))
                 target = k.add(here.y, k.mul(filter_, p.y.strides[1]))
-                _scatter(k, p, workspace, source, target, tap, start, count)
+                _scatter(k, p, (workspace, source), target, tap, (start, count), add=p.accumulate)
+
+
+def _add_taps(k: KernelBuilder, p: ConvolutionOperands, cut: Spread, workspace: Operand) -> None:
+    """Writes the loops over images, groups, filters and stretches, each a product of all taps that is added to the outputs."""
+    if not p.accumulate:
+        _clear(k, p)
+    plane = k.mul(p.slides[0].input, p.slides[1].input)
+    windows = [slide.window for slide in p.slides]
+    taps = k.mul(*windows)
+    with k.loops([p.batch, p.groups]) as (image, group), k.loop(0, p.filters, cut.filters) as first:
+        filters = k.minimum(cut.filters, k.sub(p.filters, first))
+        here = p.place(k, image, group, first)
+        with k.loop(0, plane, cut.width) as start:
+            count = k.minimum(cut.width, k.sub(plane, start))
+            left = MatrixOperand(p.w, here.w, p.tap_strides[1], p.w.strides[1], p.w.strides[0])
+            right = MatrixOperand(p.x, k.add(here.x, start), p.x.strides[1], 1)
+            result = MatrixOperand(workspace, 0, cut.width, 1, k.mul(taps, cut.width))
+            write_product(k, ProductSizes(taps, count, p.channels, filters), left, right, result, add=False)
+            with k.loops([filters, *windows]) as (filter_, *tap):
+                number = k.add(k.mul(filter_, taps), k.mul(tap[0], windows[1]), tap[1])
+                source, target = k.mul(number, cut.width), k.add(here.y, k.mul(filter_, p.y.strides[1]))
+                _scatter(k, p, (workspace, source), target, tap, (start, count), add=True)
 
 
 def _every_output_is_read(p: ConvolutionOperands) -> bool:
@@ -95,15 +144,16 @@ def _gather(
 def _scatter(
     k: KernelBuilder,
     p: ConvolutionOperands,
-    workspace: Operand,
-    source: Index,
+    results: tuple[Operand, Index],
     target: Index,
     tap: list[Index],
-    start: Index,
-    count: Index,
+    stretch: tuple[Index, Index],
+    *,
+    add: bool,
 ) -> None:
-    """One filter's results for `count` positions of the input's plane from `start` on, to where the tap puts them."""
+    """One filter's results for a stretch of the input's plane, from a position on so many, to where the tap puts them."""
     rows, columns = p.slides
+    (workspace, source), (start, count) = results, stretch
     top = k.floordiv(start, columns.input)
     bottom = k.ceildiv(k.add(start, count), columns.input)
     lines = reach(k, k.sub(rows.pad_low, tap[0]), rows.widening, 1, rows.output, top, bottom)
@@ -115,6 +165,6 @@ def _scatter(
         with k.loop(0, run.count(k)) as j:
             value = k.load(workspace, k.add(source, column, run.start, j))
             output = k.add(line, k.mul(k.add(run.input, k.mul(j, run.input_step)), columns.output_stride))
-            if p.accumulate:
+            if add:
                 value = combine(k, k.load(p.y, output), value, p.y.element)
             k.store(value, p.y, output)

@@ -392,6 +392,44 @@ def test_spread(
         run(replace(half, image=(20, 30), channels=60, filters=20, batch=1))
 
 
+@BOTH
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize(
+    ("window", "widening", "pad_low", "pad_high"),
+    [
+        ((4, 4), (2, 2), (2, 2), (2, 2)),
+        ((3, 3), (2, 2), (1, 1), (2, 2)),
+        ((2, 5), (3, 2), (1, 4), (1, 4)),  # outputs that read nothing, and some that read two
+        ((1, 1), (2, 3), (0, 0), (1, 2)),
+        ((3, 3), (2, 2), (5, 4), (-1, 0)),
+        ((5, 1), (2, 1), (-1, 0), (2, 0)),
+    ],
+)
+def test_windows_that_overlap_are_added(
+    window: tuple[int, int],
+    widening: tuple[int, int],
+    pad_low: tuple[int, int],
+    pad_high: tuple[int, int],
+    accumulate: bool,
+    dynamic: bool,
+) -> None:
+    case = Case(channels=9, window=window, pad_low=pad_low, pad_high=pad_high, widening=widening)
+    case = replace(case, accumulate=accumulate, dynamic=dynamic)
+    assert GEMM in run(case)
+    assert UNFOLDED in run(replace(case, channels=7))
+    run(replace(case, groups=2, image=(4, 4), filters=300))
+    run(replace(case, image=(40, 41), filters=19, batch=1, gap=2))  # several stretches and chunks of filters
+    row = replace(case, image=(1100,), window=(16,), strides=(1,), dilations=(1,), widening=(8,))
+    run(replace(row, pad_low=(15,), pad_high=(11,)))
+    half = replace(case, element="bf16", result="f32")
+    assert "hotdesk_product_bf16_f32" in run(half)
+
+
+def test_windows_of_many_taps_that_overlap_have_no_workspace() -> None:
+    case = Case(channels=9, image=(6, 6), window=(70, 70), widening=(2, 2), pad_low=(69, 69), pad_high=(69, 69))
+    assert UNFOLDED in run(case)
+
+
 def test_spread_is_what_a_transposed_convolution_is() -> None:
     x, w = torch.randn(1, 6, 5, 4), torch.randn(6, 8, 2, 2)
     flipped = w.flip(2, 3).transpose(0, 1).contiguous()
