@@ -130,3 +130,22 @@ func.func @result_aligned(%x: f32, %out: memref<1xf32>) {
   memref.store %l, %out[%i] : memref<1xf32>
   return
 }
+
+// -----
+
+// What an unknown region hands out is kept.
+// SHARE:       decision: allocation: allocated: kept-by-unknown
+// SHARE:       decision: allocation: allocated: nothing-to-share
+// SHARE-LABEL: func.func @handed_out(
+func.func @handed_out(%z: f32) {
+  %r = "custom.region"() ({
+    %a = memref.alloc() : memref<8xf32>
+    linalg.fill ins(%z : f32) outs(%a : memref<8xf32>)
+    "custom.yield"(%a) : (memref<8xf32>) -> ()
+  }) : () -> memref<8xf32>
+  %b = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<8xf32>)
+  memref.copy %r, %b : memref<8xf32> to memref<8xf32>
+  memref.dealloc %b : memref<8xf32>
+  return
+}

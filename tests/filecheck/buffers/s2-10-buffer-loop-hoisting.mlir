@@ -1,4 +1,5 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-buffer-loop-hoisting --print-decisions 2>&1 | FileCheck %s
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-buffer-loop-hoisting --hotdesk-promote-buffers-to-stack | FileCheck %s --check-prefix=BOTH
 
 // Out of both loops, with its deallocation.
 // CHECK:       decision: allocation: moved: serves-every-iteration, 8 bytes
@@ -148,6 +149,40 @@ func.func @freed_in_a_branch(%c: i1, %lb: index, %ub: index, %step: index, %z: f
     scf.if %c {
       memref.dealloc %a : memref<2xf32>
     } else {
+      memref.dealloc %a : memref<2xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+// One of a size that the function is given, and one that the stack has room for: both out of both loops.
+// CHECK-LABEL: func.func @given_sizes(
+// CHECK-COUNT-2: memref.alloc(
+// CHECK:         scf.for
+// CHECK-NOT:     memref.alloc
+// CHECK:         scf.for
+// CHECK:           linalg.exp
+// CHECK-COUNT-2: memref.dealloc
+// CHECK-NEXT:    return
+// BOTH-LABEL:  func.func @given_sizes(
+// BOTH-DAG:      memref.alloc(%{{.*}}) : memref<?xf32>
+// BOTH-DAG:      memref.alloca() {{.*}}: memref<2xf32>
+// BOTH:          scf.for
+// BOTH-COUNT-1:  memref.dealloc
+// BOTH-NOT:      memref.dealloc
+func.func @given_sizes(%n: index, %lb: index, %ub: index, %step: index, %z: f32, %out: memref<2xf32>) {
+  %c0 = arith.constant 0 : index
+  scf.for %i = %lb to %ub step %step {
+    scf.for %j = %lb to %ub step %step {
+      %a = memref.alloc() : memref<2xf32>
+      %b = memref.alloc(%n) : memref<?xf32>
+      linalg.fill ins(%z : f32) outs(%b : memref<?xf32>)
+      %y = memref.load %b[%c0] : memref<?xf32>
+      linalg.fill ins(%y : f32) outs(%a : memref<2xf32>)
+      linalg.exp ins(%a : memref<2xf32>) outs(%out : memref<2xf32>)
+      memref.dealloc %b : memref<?xf32>
       memref.dealloc %a : memref<2xf32>
     }
   }

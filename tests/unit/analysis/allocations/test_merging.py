@@ -128,28 +128,6 @@ def test_an_arena_is_no_larger_than_its_buffers(length: int) -> None:
     assert shared.traffic.bytes == 64 + up + max(up, 128) + up
 
 
-def test_what_is_known_later_stays() -> None:
-    text = """
-    func.func @main(%x: memref<index>, %y: memref<?xf32>, %i: index, %z: f32) {
-      %a = memref.alloc() : memref<4xf32>
-      linalg.fill ins(%z : f32) outs(%a : memref<4xf32>)
-      memref.dealloc %a : memref<4xf32>
-      %n = memref.load %x[] : memref<index>
-      %b = memref.alloc(%n) : memref<?xf32>
-      linalg.fill ins(%z : f32) outs(%b : memref<?xf32>)
-      memref.dealloc %b : memref<?xf32>
-      %d = memref.dim %y, %i : memref<?xf32>
-      %e = memref.alloc(%d) : memref<?xf32>
-      linalg.fill ins(%z : f32) outs(%e : memref<?xf32>)
-      memref.dealloc %e : memref<?xf32>
-      return
-    }"""
-    module = parse(text)
-    with entered(module.operation):
-        found = [decision.reason for decision in MergeAllocations().run(module)]
-    assert found == [Reason.PLACED_IN_ARENA, Reason.SIZE_DEFINED_BELOW, Reason.SIZE_DEFINED_BELOW]
-
-
 @pytest.mark.parametrize(
     "options", [{"arena": "stack"}, {"alignment": 0}, {"alignment": 48}, {"strategy": "luck"}], ids=str
 )
