@@ -1,4 +1,4 @@
-"""Functions of JAX, lowered to StableHLO, beside JAX itself: a perceptron, a convolutional net, a block of attention."""
+"""Functions of JAX, lowered to StableHLO, beside JAX itself: a perceptron, a convolutional net, attention, loops and branches."""
 
 # JAX is annotated in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -56,3 +56,73 @@ def test_as_jax(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Non
 def test_an_op_without_a_lowering_is_named() -> None:
     with pytest.raises(UnsupportedOpError, match="HD102"):
         hotdesk.compile(jax.jit(jax.numpy.fft.fft).lower(floats(8)))
+
+
+def number(value: float, kind: type[np.generic] = np.int32) -> Any:
+    return np.asarray(value, kind)
+
+
+def steps(x: Any, count: Any) -> Any:
+    """A loop that runs as often as it is told, with a branch in it and a loop in that."""
+
+    def shrunk(a: Any, times: Any) -> Any:
+        return jax.lax.fori_loop(0, times, lambda _, b: b * 0.9, a)
+
+    return jax.lax.fori_loop(
+        0, count, lambda i, a: jax.lax.cond(i % 2 == 0, jax.numpy.sin, lambda b: shrunk(b, i), a), x
+    )
+
+
+def scanned(x: Any) -> Any:
+    def step(carried: Any, row: Any) -> Any:
+        carried = carried * 0.5 + row
+        return carried, (carried, jax.numpy.exp(row))
+
+    return jax.lax.scan(step, jax.numpy.zeros(4, np.float32), x)
+
+
+def grown(x: Any) -> Any:
+    return jax.lax.while_loop(lambda s: s[1].sum() < 100.0, lambda s: (s[0] + 1, s[1] * 2), (0, jax.numpy.abs(x)))
+
+
+def chosen(x: Any, which: Any) -> Any:
+    return jax.lax.switch(which, [jax.numpy.sin, jax.numpy.cos, lambda v: v * 2], x)
+
+
+def branched(x: Any, which: Any) -> Any:
+    return jax.lax.cond(which > 0, lambda a: (jax.numpy.exp(a), a[0]), lambda a: (jax.numpy.tanh(a), a[1]), x)
+
+
+def written(x: Any, count: Any) -> Any:
+    return jax.lax.fori_loop(0, count, lambda i, c: jax.lax.dynamic_update_slice(c, c[:1] * 0.5, (i, 0)), x)
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (steps, (0, 1, 6)),
+        (scanned, ()),
+        (grown, ()),
+        (jax.grad(lambda x: scanned(jax.numpy.tanh(x))[1][1].sum()), ()),
+        (chosen, (-1, 0, 1, 2, 7)),
+        (branched, (-1, 1)),
+        (written, (0, 5)),
+    ],
+)
+def test_loops_and_branches(function: Callable[..., Any], given: tuple[int, ...]) -> None:
+    x = floats(5, 4)
+    calls: list[Any] = [(x, number(each)) for each in given] or [(x,)]
+    program = hotdesk.compile(jax.jit(function).lower(*calls[0]))
+    for call in calls:
+        got: Any = program(*call)
+        for one, other in zip(jax.tree.leaves(got), jax.tree.leaves(function(*call)), strict=True):
+            np.testing.assert_allclose(one, np.asarray(other), rtol=1e-4, atol=1e-5)
+        memory = program.memory(*call)
+        assert memory.arena == memory.lower_bound
+        assert not program.check(*call).faults
+
+
+def test_a_loop_carries_in_place() -> None:
+    x = floats(256, 64)
+    program = hotdesk.compile(jax.jit(written).lower(x, number(1)))
+    assert program.memory(x, number(200)).arena < x.nbytes // 16

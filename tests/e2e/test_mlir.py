@@ -17,6 +17,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import (
     ArgumentCountError,
     ArgumentTypeError,
+    CallError,
     DonatedOverlapError,
     DtypeError,
     ExecutionError,
@@ -423,6 +424,60 @@ def test_tosa_and_stablehlo() -> None:
   return %1 : tensor<2x4xf32>
 }""")
     np.testing.assert_allclose(stablehlo(x, y), -(x @ y), rtol=1e-4, atol=1e-5)
+
+
+def test_branches_of_tosa() -> None:
+    program = hotdesk.compile("""func.func @f(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tosa.cond_if %c (%a = %x) : tensor<i1> (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %0 = tosa.exp %a : (tensor<4xf32>) -> tensor<4xf32>
+    tosa.yield %0 : tensor<4xf32>
+  } else {
+  ^bb0(%a: tensor<4xf32>):
+    %0 = tosa.tanh %a : (tensor<4xf32>) -> tensor<4xf32>
+    tosa.yield %0 : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}""")
+    x = floats(4)
+    np.testing.assert_allclose(program(np.array(True), x), np.exp(x), rtol=1e-5)
+    np.testing.assert_allclose(program(np.array(False), x), np.tanh(x), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("which", "function"), [(0, np.exp), (1, np.sin), (2, np.abs), (3, np.abs), (-1, np.abs)])
+def test_an_index_of_no_branch_of_stablehlo_means_the_last(which: int, function: Any) -> None:
+    program = hotdesk.compile("""func.func @f(%x: tensor<4xf32>, %k: tensor<i32>) -> tensor<4xf32> {
+  %r = "stablehlo.case"(%k) ({
+    %0 = stablehlo.exponential %x : tensor<4xf32>
+    stablehlo.return %0 : tensor<4xf32>
+  }, {
+    %0 = stablehlo.sine %x : tensor<4xf32>
+    stablehlo.return %0 : tensor<4xf32>
+  }, {
+    %0 = stablehlo.abs %x : tensor<4xf32>
+    stablehlo.return %0 : tensor<4xf32>
+  }) : (tensor<i32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}""")
+    x = floats(4)
+    np.testing.assert_allclose(program(x, np.array(which, np.int32)), function(x), rtol=1e-5)
+
+
+def test_constraints_of_shapes_are_checked() -> None:
+    program = hotdesk.compile("""func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %a = shape.shape_of %x : tensor<?xf32> -> tensor<1xindex>
+  %b = shape.shape_of %y : tensor<?xf32> -> tensor<1xindex>
+  %w = shape.cstr_eq %a, %b : tensor<1xindex>, tensor<1xindex>
+  %r = shape.assuming %w -> tensor<?xf32> {
+    %0 = linalg.add ins(%x, %y : tensor<?xf32>, tensor<?xf32>) outs(%x : tensor<?xf32>) -> tensor<?xf32>
+    shape.assuming_yield %0 : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}""")
+    x = floats(4)
+    np.testing.assert_allclose(program(x, x), 2 * x)
+    with pytest.raises(CallError, match="required equal shapes"):
+        program(x, floats(3))
 
 
 def test_shapes_and_math() -> None:

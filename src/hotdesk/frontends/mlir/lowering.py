@@ -11,7 +11,8 @@ from typing import Any, cast
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
-from hotdesk.ir.context import run_mlir_passes
+from hotdesk.frontends.mlir.stablehlo_flow import lower_control_flow
+from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import shape_of
@@ -20,11 +21,15 @@ from hotdesk.ir.walking import globals_of, is_declaration, nested_ops, text_of
 _LOWERINGS: Mapping[str, tuple[str, ...]] = {
     "stablehlo": ("stablehlo-convert-to-signless,stablehlo-legalize-to-linalg",),
     "tosa": (
+        "func.func(tosa-to-scf)",  # first: what lowers the ops inside does not know how branches end
         "func.func(tosa-optional-decompositions,canonicalize,tosa-infer-shapes,tosa-make-broadcastable,tosa-to-linalg-named)",
         "func.func(canonicalize,tosa-layerwise-constant-fold,tosa-make-broadcastable)",
-        "func.func(tosa-to-linalg,tosa-to-arith{include-apply-rescale=true},tosa-to-tensor,tosa-to-scf),canonicalize",
+        "func.func(tosa-to-linalg,tosa-to-arith{include-apply-rescale=true},tosa-to-tensor),canonicalize",
     ),
-    "shape": ("func.func(shape-to-shape-lowering),convert-shape-to-std",),
+    "shape": (
+        "func.func(shape-to-shape-lowering,convert-shape-constraints),convert-shape-to-std",
+        "canonicalize",  # takes what a constraint held together out of its region
+    ),
 }
 """The wheel's own lowerings, by the dialect that they remove."""
 _FOREIGN = (
@@ -62,6 +67,9 @@ def lower(module: ir.Module) -> ir.Module:
             raise _unlowered(dialect, error.diagnostics.strip().partition("\n note")[0], place) from error
         except LoweringDied as error:
             raise _unlowered(dialect, error.how, place) from error
+        if dialect == "stablehlo":
+            with entered(module.operation):
+                lower_control_flow(module)
     return module
 
 
