@@ -8,8 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
+import hotdesk
 from benchmarks import interposer
+from examples.models import MODELS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -105,6 +108,40 @@ assert checked.large_allocations >= 100, "the counters do not count"
 """
 
 
+LOADED = """
+import gc, sys
+from importlib import import_module
+
+import numpy
+from benchmarks.interposer import Counters
+
+counters = Counters()
+path, imported, batch = sys.argv[1], sys.argv[2].split(","), numpy.ones((32, 224), numpy.float32)
+for name in filter(None, imported):
+    import_module(name)
+import hotdesk
+gc.collect()
+before = counters.current()
+program = hotdesk.load(path)
+for _ in range(20):
+    program(batch)
+gc.collect()
+print(counters.current() - before)
+print(",".join(name for name in sys.modules if name.startswith(("hotdesk.", "numpy.", "json", "ctypes"))))
+"""
+
+
+def test_a_small_program_that_was_loaded_holds_little(tmp_path: Path) -> None:
+    """What Python keeps of a program and its threads; modules are imported before."""
+    torch.manual_seed(0)
+    hotdesk.compile(
+        MODELS["demo"].build(), MODELS["demo"].inputs(32), dynamic_shapes=MODELS["demo"].dynamic_shapes
+    ).save(tmp_path / "demo")
+    _, modules = _run(LOADED, str(tmp_path / "demo"), "")
+    held, _ = _run(LOADED, str(tmp_path / "demo"), modules, PYTHONMALLOC="malloc")
+    assert int(held) < 64_000
+
+
 def test_a_hundred_thousand_iterations_allocate_nothing() -> None:
     _run(LOOPS)
 
@@ -114,12 +151,15 @@ def test_steady_calls_allocate_nothing(name: str) -> None:
     _run(CHILD, name, str(THRESHOLD))
 
 
-def _run(text: str, *arguments: str) -> None:
+def _run(text: str, *arguments: str, **variables: str) -> list[str]:
+    """The lines that a Python process prints under the interposer."""
     environment = {
         **os.environ,
+        **variables,
         **interposer.preloaded(),
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
     }
     command = [sys.executable, "-c", text, *arguments]
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()

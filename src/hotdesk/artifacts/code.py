@@ -90,6 +90,8 @@ _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 class LoadedCode:
     """Code of an image, called as `runtime.code.jit.CompiledCode` is. Keep it as long as it is called."""
 
+    __slots__ = ("_before", "_code", "object")
+
     def __init__(self, code: ObjectCode, before: Sequence[LoadedCode] = ()) -> None:
         """`before` is code that this one calls."""
         self.object: ObjectCode | None = code
@@ -98,10 +100,14 @@ class LoadedCode:
 
     def entry(self, name: str) -> Callable[[int], None]:
         """A function of the address of packed arguments. Raises ArtifactError if there is none."""
+        return _ENTRY(self.packed(name))
+
+    def packed(self, name: str) -> int:
+        """The address of that function."""
         address = self._code.function(PACKED + name)
         if address is None:
             raise ArtifactError("the code of the program", expected=f"a function `{name}`", got="none of that name")
-        return _ENTRY(address)
+        return address
 
     def call(self, name: str, *arguments: int) -> None:
         """Calls a function of pointers and `i64`s."""

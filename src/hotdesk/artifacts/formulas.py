@@ -63,6 +63,8 @@ class Symbol(NamedTuple):
 class Formulas:
     """A table of operations."""
 
+    __slots__ = ("_last", "_nodes")
+
     def __init__(self, nodes: Sequence[Node]) -> None:
         """Raises ArtifactError for what is no operation, or one on something that is not before it."""
         for number, node in enumerate(nodes):
@@ -107,6 +109,8 @@ def _operands(node: Node) -> Sequence[int]:
 
 class Formula:
     """A size in a table of formulas; `text` is how users read it. What reads sizes takes it like an expression of SymPy's."""
+
+    __slots__ = ("_number", "_table", "text")
 
     def __init__(self, table: Formulas, number: int, text: str) -> None:
         self._table = table
@@ -164,6 +168,8 @@ class Formula:
 
 class Evaluated:
     """Sizes, each a number or the number of a formula, evaluated together."""
+
+    __slots__ = ("_sizes", "_table")
 
     def __init__(self, table: Formulas, sizes: Sequence[int | Formula]) -> None:
         self._table = table

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class RecordedPlans:
     """The plans of a function as a file has them."""
 
+    __slots__ = ("_all", "_checked", "_fixed", "_function", "_on_call", "_places", "_stackings")
+
     def __init__(self, function: Planned, record: PlansRecord) -> None:
         """`record` goes together with the function: see `validating.py`."""
         self._function = function

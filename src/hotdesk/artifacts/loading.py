@@ -74,6 +74,8 @@ class LoadedCheck(NamedTuple):
 class LoadedChecks:
     """The checks of a program on its sizes: implements `runtime.executable.Checks`."""
 
+    __slots__ = ("_checks",)
+
     def __init__(self, checks: tuple[CheckRecord, ...], table: Formulas) -> None:
         self._checks = [
             LoadedCheck(Formula(table, each.relation.number, each.relation.text), each.message, each.source)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class MadePlans:
     """The plans of a function: implements `runtime.function.Plans`."""
 
+    __slots__ = ("_function", "_plans", "_record", "made")
+
     def __init__(self, function: Planned, record: PlansRecord) -> None:
         """`record` goes together with the function: see `validating.py`."""
         self._function = function

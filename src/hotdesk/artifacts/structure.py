@@ -84,6 +84,8 @@ class _Different(Exception):
 class StructuredCalling:
     """The way a program was called where it was compiled: implements `runtime.interface.Calling`."""
 
+    __slots__ = ("_arguments", "_numbers", "_record", "_returned", "_single")
+
     def __init__(
         self,
         record: CallingRecord,

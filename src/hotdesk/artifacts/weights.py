@@ -118,6 +118,8 @@ def _stored(entry: Any, data: int) -> Stored:
 class Weights:
     """The addresses of a program's weights, by place, and what keeps their memory."""
 
+    __slots__ = ("addresses", "inside", "keep", "tensors")
+
     def __init__(self, record: ProgramRecord, container: Container, given: object, *, verify: bool) -> None:
         """`given` are tensors by name, or the name of a safetensors file; None for what the program was saved with.
 
@@ -126,8 +128,7 @@ class Weights:
         self.addresses: dict[int, int] = {}
         self.tensors: dict[int, Any] = {}
         self.keep: list[object] = []
-        self._container = container
-        inside = self._section("weights") if "weights" in container.sections else np.empty(0, np.uint8)
+        inside = self._section(container, "weights") if "weights" in container.sections else np.empty(0, np.uint8)
         if verify and "weights" in container.sections:
             container.verify("weights")
         self.inside = inside.ctypes.data
@@ -154,9 +155,9 @@ class Weights:
                 got="none: it was saved without" if given is None else "others",
             )
 
-    def _section(self, name: str) -> Bytes:
-        section = self._container.section(name)
-        memory = mapped(self._container.descriptor, section.offset, section.bytes)
+    def _section(self, container: Container, name: str) -> Bytes:
+        section = container.section(name)
+        memory = mapped(container.descriptor, section.offset, section.bytes)
         self.keep.append(memory)
         return memory
 

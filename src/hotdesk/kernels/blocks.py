@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from hotdesk.elements import summed_in
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import TILE_ARGUMENTS, Tile, group_length, tile_name
-from hotdesk.kernels.packing import PACK_ARGUMENTS, pack_name
+from hotdesk.kernels.packing import PACK_SHORT_ARGUMENTS, pack_name
 from hotdesk.kernels.scratch import PRODUCTS
 from hotdesk.kernels.skinny import DOTS_ARGUMENTS, MOST_ROWS, dots_name
 from hotdesk.kernels.text import Condition, Index, Operand
@@ -41,7 +41,9 @@ _STREAMED_PANELS = 2  # of a block then
 _ROW_BYTES = 128  # of a panel: blocks of panels with longer rows are as deep as with these
 _ROOM, _WHOLE = 4, 2  # into which a block divides the second cache, and all of b where that is one block
 _PANELS = 2  # of a block at least: tiles of all but the first ask for what is packed next
-_SHORT = 64  # steps of k at a time where there is no scratch memory
+# Steps of k at a time where there is no scratch memory, but what is on the stack. That will do where it holds a block, and for a
+# single panel in up to some parts, whose sums stay in the nearest cache.
+_SHORT, _STACK_PARTS = 168, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,22 +177,25 @@ def _blocks(machine: Machine, element: str) -> str:
     n, b, c = f.sub(n, done), b.moved(f, 0, done), c.moved(f, 0, done)
 
     def blocks() -> None:
-        shape = _Blocking.of(f, n, k, f.both(f.equal(b.row, 1), f.at_least(_STREAMED_ROWS, m)))
+        shape = _Blocking.of(f, m, n, k, over, f.both(f.equal(b.row, 1), f.at_least(_STREAMED_ROWS, m)))
         with f.steps(0, k, shape.deep) as p, f.steps(0, n, shape.wide) as j:
             deep, wide = f.minimum(shape.deep, f.sub(k, p)), f.minimum(shape.wide, f.sub(n, j))
             rows_at_once = f.select(f.equal(b.column, 1), _ROWS_AT_ONCE, deep)
             with f.steps(0, deep, rows_at_once) as first, f.loop(0, wide, width) as q:
                 source, columns = b.moved(f, f.add(p, first), f.add(j, q)), f.minimum(width, f.sub(wide, q))
-                rows, place = f.minimum(rows_at_once, f.sub(deep, first)), f.add(f.mul(q, deep), f.mul(first, width))
-                values = [rows, columns, *source.arguments, shape.memory.pointer, place]
-                call(f, pack_name(element), PACK_ARGUMENTS, values)
+                rows, place = (
+                    f.minimum(rows_at_once, f.sub(deep, first)),
+                    f.add(f.mul(q, deep), f.mul(first, shape.row)),
+                )
+                values = [rows, columns, *source.arguments, shape.memory.pointer, place, shape.row]
+                call(f, pack_name(element), PACK_SHORT_ARGUMENTS, values)
             more = f.more(n, f.add(j, wide))  # columns, or else the first ones, deeper
-            last_columns, over_at = f.select(more, 0, over), f.mul(deep, f.mul(f.ceildiv(wide, width), width))
+            last_columns, over_at = f.select(more, 0, over), f.mul(deep, f.mul(f.ceildiv(wide, width), shape.row))
             with f.loop(0, last_columns) as q, f.loop(0, deep) as each:
                 source = b.moved(f, f.add(p, each), f.add(n, q))
                 f.store(f.load(b.memory, source.at), shape.memory, f.add(over_at, f.mul(q, deep), each))
             following = b.moved(f, f.select(more, p, f.add(p, deep)), f.select(more, f.add(j, wide), 0))
-            block = _Packed(shape.memory, deep, wide, following, last_columns, over_at)
+            block = _Packed(shape.memory, shape.row, deep, wide, following, last_columns, over_at)
             _slabs(f, m, a.moved(f, 0, p), block, c.moved(f, 0, j), f.either(add, f.at_least(p, 1)))
         f.give_scratch(shape.memory, shape.own)
 
@@ -224,12 +229,13 @@ def _unpacked(f: VectorBuilder, sizes: tuple[Index, Index, Index], a: Matrix, b:
 
 @dataclass(frozen=True, slots=True)
 class _Packed:
-    """A block of b whose panels are packed, how deep and wide it is, and the matrix of what is packed next.
+    """A block of b whose panels are packed: how long their rows are, how deep and wide it is, and what is packed next.
 
     Behind the panels, from `over_at` on, lie the columns that are left over, one after the other.
     """
 
     memory: Operand
+    row: Index
     deep: Index
     wide: Index
     following: Matrix
@@ -239,15 +245,19 @@ class _Packed:
 
 @dataclass(frozen=True, slots=True)
 class _Blocking:
-    """How deep and wide blocks of b are, and the scratch memory that they are packed in, or else a little on the stack."""
+    """How deep and wide blocks of b are, how long rows of their panels, and the memory that they are packed in.
+
+    That is on the stack where a block fits there, else scratch memory; where there is none, blocks are cut for the stack.
+    """
 
     deep: Index
     wide: Index
+    row: Index
     memory: Operand
     own: Operand
 
     @classmethod
-    def of(cls, f: VectorBuilder, n: Index, k: Index, streamed: Condition) -> _Blocking:
+    def of(cls, f: VectorBuilder, m: Index, n: Index, k: Index, over: Index, streamed: Condition) -> _Blocking:
         """How to cut k and n: n not at all where all of it fits `whole_elements`; k into shorter parts where n is whole then.
 
         Where b is `streamed`, as a weight is for few rows of a, blocks are small: its elements may come from memory, those of the
@@ -258,14 +268,24 @@ class _Blocking:
         whole = whole_elements(f.machine, f.element)
         fits_shorter = f.at_least(whole, f.mul(n, most_deep * 2 // 3))
         most_deep = f.select(fits_shorter, f.minimum(most_deep, f.floordiv(whole, f.maximum(n, 1))), most_deep)
+        alone = f.at_least(width, n)
+        row = f.select(alone, f.mul(f.ceildiv(n, f.lanes), f.lanes), width)  # a panel beside others has whole rows
+        held = (width + MOST_ROWS) * _SHORT
+        shallow = f.floordiv(held, f.add(row, over))
+        near = f.both(
+            f.at_least(f.mul(shallow, _STACK_PARTS), k), f.at_least(f.machine.l1_bytes // size, f.mul(m, row))
+        )
+        most_deep = f.select(f.both(alone, near), f.minimum(most_deep, shallow), most_deep)
         deep = even(f, k, most_deep, group_length(f.machine, f.element))
         room = f.select(f.at_least(whole, f.mul(deep, n)), whole, room)
         most = f.mul(f.maximum(1, f.floordiv(room, f.mul(deep, width))), width)
         wide = even(f, n, f.select(streamed, f.minimum(most, _STREAMED_PANELS * width), most), width)
-        own = f.scratch((width + MOST_ROWS) * _SHORT)
-        memory = f.take_scratch(PRODUCTS, f.mul(f.mul(deep, f.add(wide, MOST_ROWS)), size), own)
-        short = f.same_memory(memory, own)
-        return cls(f.select(short, f.minimum(deep, _SHORT), deep), f.select(short, width, wide), memory, own)
+        needed = f.mul(deep, f.add(f.mul(f.ceildiv(wide, width), row), over))
+        own = f.scratch(held + width)
+        fits = f.at_least(held, needed)
+        memory = f.take_scratch(PRODUCTS, f.mul(f.add(needed, width), size), own, unless=fits)
+        short = f.both(f.same_memory(memory, own), f.negation(fits))
+        return cls(f.select(short, f.minimum(deep, _SHORT), deep), f.select(short, width, wide), row, memory, own)
 
 
 def even(f: VectorBuilder, size: Index, most: Index, multiple: int) -> Index:
@@ -287,7 +307,7 @@ def _slabs(f: VectorBuilder, m: Index, a: Matrix, block: _Packed, c: Matrix, add
         with f.loop(0, block.wide, width) as q:
             columns = f.minimum(width, f.sub(block.wide, q))
             number = f.select(single, slab, f.add(f.mul(slab, later_panels), f.floordiv(q, width), -1))
-            values = [block.deep, *here.arguments, block.memory.pointer, f.mul(q, block.deep), width]
+            values = [block.deep, *here.arguments, block.memory.pointer, f.mul(q, block.deep), block.row]
             values += [*c.moved(f, i, q).arguments, columns, str(adds)]
             values += _ahead(f, here, height, block, f.either(single, f.at_least(q, 1)), number)
             _tile(f, height, columns, values)

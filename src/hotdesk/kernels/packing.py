@@ -26,22 +26,26 @@ def pack_name(element: str) -> str:
 
 PACK_ARGUMENTS = ("k", "columns", "b", "b_at", "b_row", "b_column", "panel", "panel_at")
 
+PACK_SHORT_ARGUMENTS = (*PACK_ARGUMENTS, "panel_row")
+"""The same, and how long a row of the panel is: whole vectors of the columns, or more. Up to a row may be written behind it."""
+
 
 def pack_function(machine: Machine, element: str, vectors: int, source: str = "") -> str:
-    """The function that packs a panel of `vectors` vectors a row, of which at least one column is there.
+    """The function that packs a panel of `vectors` vectors a row, of which at least one column is there: `PACK_SHORT_ARGUMENTS`.
 
-    `source` is the element type of b where it is another: one of 16 bits.
+    `source` is the element type of b where it is another, one of 16 bits; rows of the panel are whole then: `PACK_ARGUMENTS`.
     """
     f = VectorBuilder(machine, element)
     k, columns = f.number("k"), f.number("columns")
     b, b_at, b_row, b_column = f.pointer("b", source), f.number("b_at"), f.number("b_row"), f.number("b_column")
     panel, panel_at = f.pointer("panel"), f.number("panel_at")
     width = vectors * f.lanes
+    step = width if source else f.number("panel_row")
     full = f.equal(columns, width)
 
     def by_rows(load: Sequence[str] | None) -> None:
         with f.loop(0, k) as p:
-            begin, target = f.add(b_at, f.mul(p, b_row)), f.add(panel_at, f.mul(p, width))
+            begin, target = f.add(b_at, f.mul(p, b_row)), f.add(panel_at, f.mul(p, step))
             for j in range(vectors):
                 at = f.add(begin, j * f.lanes)
                 value = f.load_wide(b, at) if load is None else f.load_masked_wide(b, at, load[j])
@@ -64,7 +68,7 @@ def pack_function(machine: Machine, element: str, vectors: int, source: str = ""
             """The rows of a square, and where the first belongs."""
             each = [f.mul(f.minimum(f.add(j, i), last), b_column) for i in range(f.lanes)]
             found = [load(b, f.add(b_at, p, place)) for place in each]
-            return f.transpose(found), f.add(panel_at, f.mul(p, width), j)
+            return f.transpose(found), f.add(panel_at, f.mul(p, step), j)
 
         across = f.mul(f.ceildiv(columns, f.lanes), f.lanes)
         if source:
@@ -74,16 +78,16 @@ def pack_function(machine: Machine, element: str, vectors: int, source: str = ""
                     ask(f.add(b_at, p, f.mul(f.add(j, i + width), b_column)))
                 rows = [row for both in pairs for row in f.widened_pairs(both, source)]
                 for i, row in enumerate(rows):
-                    f.store_vector(row, panel, f.add(target, i * width))
+                    f.store_vector(row, panel, f.add(target, f.mul(step, i)))
         with f.loop(in_pairs, whole, f.lanes) as p, f.loop(0, across, f.lanes) as j:
             rows, target = square(p, j, f.load_wide)
             for i, row in enumerate(rows):
-                f.store_vector(row, panel, f.add(target, i * width))
+                f.store_vector(row, panel, f.add(target, f.mul(step, i)))
         elements(whole)
 
     def elements(start: Index) -> None:
         with f.loop(start, k) as p:
-            begin, target = f.add(b_at, f.mul(p, b_row)), f.add(panel_at, f.mul(p, width))
+            begin, target = f.add(b_at, f.mul(p, b_row)), f.add(panel_at, f.mul(p, step))
             with f.loop(0, columns) as j:
                 value = f.load_wide(b, f.add(begin, f.mul(j, b_column)), vector=False)
                 f.store(value, panel, f.add(target, j))

@@ -70,12 +70,19 @@ class VectorBuilder(KernelBuilder):
         )
         return Operand(bare, flat, element, (size,), (1,))
 
-    def take_scratch(self, kind: int, size: Index, otherwise: Operand) -> Operand:
-        """A block of scratch memory of so many bytes (`kernels.scratch`); `otherwise` where there is none."""
+    def take_scratch(self, kind: int, size: Index, otherwise: Operand, unless: Condition = False) -> Operand:
+        """A block of so many bytes (`kernels.scratch`); `otherwise` where there is none, or where that will do (`unless`)."""
         memref = f"memref<{self.element}>"
-        given = f"{self.index(kind)}, {self.index(size)}, {otherwise.pointer}"
-        taken = self.value(f"func.call @hotdesk_take_scratch({given}) : (index, index, {memref}) -> {memref}")
-        return self.of_pointer(taken)
+
+        def taken() -> list[str]:
+            given = f"{self.index(kind)}, {self.index(size)}, {otherwise.pointer}"
+            return [self.value(f"func.call @hotdesk_take_scratch({given}) : (index, index, {memref}) -> {memref}")]
+
+        if isinstance(unless, bool):
+            (found,) = [otherwise.pointer] if unless else taken()
+        else:
+            (found,) = self.chosen(unless, lambda: [otherwise.pointer], taken, [memref])
+        return self.of_pointer(found)
 
     def give_scratch(self, block: Operand, otherwise: Operand) -> None:
         """Gives a block of scratch memory back."""

@@ -66,6 +66,8 @@ class HeldMemory(NamedTuple):
 class PlannedExecutable:
     """What a `Program` runs: implements `runtime.interface.Executable`."""
 
+    __slots__ = ("_arenas", "_checks", "_decisions", "_frames", "_held", "_interface", "_main", "_result_sizes")
+
     def __init__(
         self,
         main: Function,
@@ -229,6 +231,8 @@ class PlannedExecutable:
 
 class _PlacedFrame:
     """A frame, and where its buffers were put last."""
+
+    __slots__ = ("_address", "_layout", "frame", "set_inputs")
 
     def __init__(self, frame: Frame, input_places: Sequence[int]) -> None:
         self.frame = frame

@@ -7,14 +7,14 @@ import mmap
 import os
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from hotdesk.errors import ExecutionError, OptionError, OutOfMemoryError
 from hotdesk.kernels.region import REGION
+from hotdesk.runtime.arguments.tensors import address_of
 from hotdesk.runtime.code import foreign
 from hotdesk.runtime.lowered import EntryFunction
 from hotdesk.runtime.plans.layout import Layout
@@ -68,6 +68,11 @@ class Profiled(NamedTuple):
 class Function:
     """One entry function: plans its buffers and makes frames to run it in."""
 
+    __slots__ = (
+        *("_assertions", "_code", "_made_profiled", "_numbers", "_profiled", "_regions", "_sizes"),
+        *("entry", "lowered", "planner"),
+    )
+
     def __init__(
         self,
         lowered: EntryFunction,
@@ -88,6 +93,7 @@ class Function:
         self._sizes = sizes
         self._numbers = numbers
         self._profiled = profiled
+        self._made_profiled: Profiled | None = None
 
     def region(self) -> DynamicRegion:
         """A second region for a frame."""
@@ -122,7 +128,7 @@ class Function:
         """Plans the buffers for one value of the symbols."""
         sizes = self.sizes(symbols)
         made = self.planner.plan(sizes)
-        numbers = (ctypes.c_int64 * max(1, len(self.lowered.numbers)))(*self._numbers.at(symbols))
+        numbers = np.array(self._numbers.at(symbols) or [0], np.int64)
         return Layout(
             made,
             tuple((cast(int, p.buffer_id), p.offset) for p in made.placements if p.pool is None),
@@ -131,12 +137,14 @@ class Function:
             sizes,
         )
 
-    @cached_property
+    @property
     def profiled(self) -> Profiled:
         """The entry function with the time taken around each call. It is compiled here; the kernels are those of the program."""
         if self._profiled is None:
             raise OptionError("profile", expected="a program that `hotdesk.compile` made", got="one from a file")
-        return self._profiled()
+        if self._made_profiled is None:
+            self._made_profiled = self._profiled()
+        return self._made_profiled
 
     def failure(self, code: int) -> ExecutionError:
         """What an assertion of the program says that has failed with this status."""
@@ -155,30 +163,39 @@ class Function:
 class Frame:
     """The tables that one run at a time reads: addresses of all buffers, symbolic sizes, and the status word it writes."""
 
+    __slots__ = (
+        *("_entry", "_function", "_number_address", "_packed_address", "_region", "_set_results"),
+        *("_stamp_address", "_status", "_table", "_table_address"),
+    )
+
     def __init__(self, function: Function) -> None:
         lowered = function.lowered
         self._function = function
         self._entry = function.entry
         self._status = ctypes.c_int32()
-        self._table = (ctypes.c_void_p * (len(lowered.buffers) + 2))()
+        words = np.zeros(
+            len(lowered.buffers) + 5, np.uintp
+        )  # a ctypes array would have a class of its own, of kilobytes
+        self._table = memoryview(cast(Any, words))
         for place, data in lowered.constants.items():
-            self._table[place] = data.ctypes.data
+            self._table[place] = address_of(data)
         self._table[len(lowered.buffers)] = ctypes.addressof(self._status)
         self._region = function.region() if any(buffer.kind == "heap" for buffer in lowered.buffers) else None
         if self._region is not None:
             self._table[len(lowered.buffers) + 1] = self._region.words
-        self._table_address = ctypes.c_void_p(ctypes.addressof(self._table))
+        self._table_address = ctypes.c_void_p(address_of(words))
         self._number_address = ctypes.c_void_p()
         self._stamp_address = ctypes.c_void_p()
-        addresses = (self._table_address, self._number_address, self._stamp_address)
-        self._packed = (ctypes.c_void_p * 3)(*map(ctypes.addressof, addresses))
-        self._packed_address = ctypes.addressof(self._packed)
+        packed = len(lowered.buffers) + 2
+        for i, each in enumerate((self._table_address, self._number_address, self._stamp_address)):
+            self._table[packed + i] = ctypes.addressof(each)
+        self._packed_address = address_of(words) + packed * _POINTER
         self._set_results = self.writer(lowered.result_places)
 
     def set_arena(self, layout: Layout, arena: int) -> None:
         for place, offset in layout.in_arena:
             self._table[place] = arena + offset
-        self._number_address.value = ctypes.addressof(layout.numbers)
+        self._number_address.value = address_of(layout.numbers)
 
     def set_pointers(self, places: Sequence[int], addresses: Sequence[int]) -> None:
         table = self._table
@@ -214,7 +231,7 @@ class Frame:
     def _run(self, entry: Callable[[int], None], layout: Layout, results: Sequence[int]) -> None:
         self._set_results(results)
         for place, lender, offset in layout.lent:
-            self._table[place] = (self._table[lender] or 0) + offset
+            self._table[place] = self._table[lender] + offset
         status = self._status
         status.value = 0
         if self._region is not None:

@@ -102,7 +102,7 @@ class Program:
         called for. `state` are the tensors of the model that calls change, or other programs that take their `turns` with this
         one, and where they lie; random numbers follow from the one that is named `RANDOM_STATE`. `saver` writes to files.
         """
-        self._foreign = MappingProxyType(Counter(foreign))
+        self._foreign = tuple(foreign)
         self.name = name
         self.sweep: Callable[[tuple[Any, ...], Mapping[str, Any]], Tradeoff] | None = None  # compiles the model again
         self._executable = executable
@@ -266,7 +266,7 @@ class Program:
     @property
     def foreign(self) -> Mapping[str, int]:
         """How many kernels of PyTorch's a call runs, by op: those that have no lowering."""
-        return self._foreign
+        return MappingProxyType(Counter(self._foreign))
 
     @property
     def timings(self) -> Mapping[str, float]:

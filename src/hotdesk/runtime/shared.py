@@ -34,6 +34,8 @@ def aligned(size: int) -> tuple[Bytes, int]:
 class Arena:
     """Memory for the buffers of one call at a time, as large as the largest plan that has run in it."""
 
+    __slots__ = ("_memory", "address", "size")
+
     def __init__(self) -> None:
         self._memory, self.address = aligned(0)
         self.size = 0
@@ -49,6 +51,8 @@ class Arena:
 
 class Turns:
     """Calls that run one by one: `with turns:` waits for the others to end."""
+
+    __slots__ = ("__weakref__", "_lock")
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -73,6 +77,8 @@ class Shared:
         turns: of calls that read or change tensors that any of the programs changes.
         state: where those tensors lie.
     """
+
+    __slots__ = ("arenas", "state", "turns")
 
     def __init__(self, state: Extents = NO_EXTENTS) -> None:
         self.arenas = Frames(Arena, core_count())

@@ -201,6 +201,21 @@ def test_without_scratch_memory_blocks_are_smaller(element: str) -> None:
             check(without_a_pool(host(), element), sizes, (*layouts, "rows"), TYPES[element], add=add)
 
 
+def test_small_products_pack_on_the_stack() -> None:
+    """A batch of 32 beside small weights takes no scratch memory; beside larger ones it takes no more than its own columns."""
+    products, own = common_code(shared_name("f32"), replace(AVX512, l1_bytes=48 << 10)), ThreadPool()
+    own.serve(products.machine, 1)
+    try:
+        for out, deep in ((100, 224), (256, 784), (10, 512)):
+            for add in (False, True):
+                check(products, (32, out, deep), ("rows", "columns", "rows"), np.float32, add=add)
+        assert own.scratch_bytes == 0
+        check(products, (32, 700, 640), ("rows", "columns", "rows"), np.float32)
+        assert 32 * 640 * 4 <= own.scratch_bytes < 33 * 640 * 4
+    finally:
+        pool().serve(products.machine, 1)
+
+
 def test_what_is_beyond_the_operands_does_not_reach_the_result() -> None:
     """Neither an edge's unused lanes nor what is asked for ahead: NaNs all around, infinities inside where they belong."""
     products = compiled(host(), "f32")

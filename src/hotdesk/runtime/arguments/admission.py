@@ -43,6 +43,8 @@ class Admitted(NamedTuple):  # made at every call: a frozen dataclass takes thre
 class Admission:
     """Checks calls of a program with these inputs. `kind` is that of the results if there are no inputs."""
 
+    __slots__ = ("_guard", "_inputs", "_kind", "_remembered", "_sizes", "lock")
+
     def __init__(
         self,
         inputs: Sequence[TensorSpec],
@@ -57,7 +59,7 @@ class Admission:
         self._kind: Kind = kind
         self._remembered = remembered
         self.lock = lock
-        self._guard = TensorGuard[Signature]()
+        self._guard: TensorGuard[Signature] = TensorGuard()
 
     def admit(self, leaves: Sequence[object]) -> Admitted:
         """The fast path: every tensor is usable as it lies and the signature has been seen."""

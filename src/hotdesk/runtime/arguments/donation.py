@@ -52,6 +52,8 @@ class Donation:
     tensors that calls change.
     """
 
+    __slots__ = ("_all", "_changed", "_donated", "_names", "_state", "_weights", "_written", "held")
+
     def __init__(
         self, inputs: Sequence[TensorSpec], held: Mapping[int, int], weights: Extents, state: Extents = NO_EXTENTS
     ) -> None:

@@ -21,6 +21,8 @@ _CALLS = 16
 class TensorGuard(Generic[S]):
     """What is known of tensors like those of the last calls: an object of class `S`. Threads may share it."""
 
+    __slots__ = ("_calls", "_known", "_last")
+
     def __init__(self) -> None:
         self._known: tuple[Callable[..., bool], S] | None = None
         self._last: S | None = None

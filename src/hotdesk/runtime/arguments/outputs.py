@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 class Extents:
     """Named ranges of addresses, searched for one that meets a given range in logarithmic time."""
 
+    __slots__ = ("_held", "_lower", "_reach")
+
     def __init__(self, weights: Iterable[WeightRange]) -> None:
         held = sorted(
             (weight.address, weight.address + weight.bytes, weight.name) for weight in weights if weight.bytes
@@ -89,10 +91,12 @@ def admit(
 class PlainOutputs:
     """The fast path of `admit`: tensors of `out` that nothing is to be said against. Threads may share it."""
 
+    __slots__ = ("_apart", "_dtypes", "_guard", "_weights")
+
     def __init__(self, dtypes: Sequence[str], weights: Extents) -> None:
         self._dtypes = tuple(dtypes)
         self._weights = weights
-        self._guard = TensorGuard[Shapes]()
+        self._guard: TensorGuard[Shapes] = TensorGuard()
         self._apart: tuple[object, ...] | None = None
 
     def admit(

@@ -52,6 +52,8 @@ class PlanCounts(NamedTuple):
 class Remembered:
     """Plans by the values of the symbols, and signatures by what identifies a call."""
 
+    __slots__ = ("_bindings", "_plan_bytes", "_plans", "_signatures", "added", "bytes", "reused")
+
     def __init__(self, plans: int = PLANS, plan_bytes: int = PLAN_BYTES) -> None:
         """At most `plans` plans are kept, of at most `plan_bytes` bytes together. Raises OptionError if that is none."""
         for name, given in (("plans", plans), ("plan_bytes", plan_bytes)):

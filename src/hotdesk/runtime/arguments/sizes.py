@@ -34,6 +34,8 @@ class _Place(NamedTuple):
 class InputSizes:
     """The symbols of a program and how its inputs' sizes give their values."""
 
+    __slots__ = ("_constraints", "_inputs", "_places")
+
     def __init__(self, inputs: Sequence[TensorSpec], constraints: Bounds) -> None:
         self._inputs = tuple(inputs)
         self._constraints = dict(constraints)

@@ -250,10 +250,15 @@ def seen_as(value: object, kind: Kind, dtype: str, shape: Sequence[int]) -> obje
     return given.detach().view(getattr(torch, _TORCH_NAMES[dtype])).view(tuple(shape))
 
 
+def address_of(array: Array) -> int:
+    """Where the first element of an array lies."""
+    return int(array.__array_interface__["data"][0])
+
+
 def address(value: object) -> int:
     """Where the first element of a tensor lies that `describe` has accepted or `empty` has made."""
     if isinstance(value, np.ndarray):
-        return int(cast("Array", value).__array_interface__["data"][0])
+        return address_of(cast("Array", value))
     return cast("torch.Tensor", value).data_ptr()
 
 
@@ -349,7 +354,7 @@ def _describe_numpy(array: Array, what: str) -> TensorView:
         hint = "Convert it with x.astype(x.dtype.newbyteorder('='))." if swapped else None
         expected = f"one of {', '.join(_NUMPY_NAMES)}, in the byte order of the machine"
         raise DtypeError(what, expected=expected, got=f"numpy {array.dtype}", hint=hint)
-    pointer, itemsize = int(array.__array_interface__["data"][0]), array.itemsize
+    pointer, itemsize = address_of(array), array.itemsize
     return TensorView(
         pointer=pointer,
         dtype=dtype,

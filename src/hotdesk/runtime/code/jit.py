@@ -49,7 +49,7 @@ class CompiledCode:
         made = module() if self.object is None and callable(module) else module
         self._engine = None if self.object is not None else _engine(cast("ir.Module", made), functions, level)
         self.called: tuple[object, ...] = ()  # functions of Python's that the code calls, kept as long
-        self._entries = {name: self._function(name) for name in entries}
+        self._entries = {name: _ENTRY(self.packed(name)) for name in entries}
 
     @classmethod
     def kept(cls, key: str, entries: Sequence[str], functions: Mapping[str, int]) -> CompiledCode | None:
@@ -63,7 +63,7 @@ class CompiledCode:
             return None
         machine = cls.__new__(cls)
         machine.object, machine._engine, machine.kept_as = code, None, key
-        machine._entries = {name: machine._function(name) for name in entries}
+        machine._entries = {name: _ENTRY(machine.packed(name)) for name in entries}
         return machine
 
     def entry(self, name: str) -> Callable[[int], None]:
@@ -75,16 +75,17 @@ class CompiledCode:
         values = (ctypes.c_int64 * len(arguments))(*arguments)
         addresses = [ctypes.addressof(values) + 8 * i for i in range(len(arguments))]
         packed = (ctypes.c_void_p * len(arguments))(*addresses)
-        self._function(name)(ctypes.addressof(packed))
+        _ENTRY(self.packed(name))(ctypes.addressof(packed))
 
-    def _function(self, name: str) -> Callable[[int], None]:
+    def packed(self, name: str) -> int:
+        """The address of the function that takes an array with the address of each argument."""
         if self.object is not None:
             address = self.object.address(_PACKED + name)
         else:
             address = packed_entry(self._engine, name) if self._engine is not None else None
         if not address:
             raise LoweringError(f"entry function `{name}` is missing from the compiled module")
-        return _ENTRY(address)
+        return address
 
 
 def code_file(

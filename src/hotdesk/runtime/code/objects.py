@@ -55,21 +55,16 @@ def c_library() -> ctypes.CDLL:
 
 
 @cache
-def _libraries() -> tuple[ctypes.CDLL, ...]:
-    """Where code finds the C library's functions: what the process has loaded, and the one with mathematics."""
-    found = [c_library()]
-    with suppress(OSError):
-        found.append(ctypes.CDLL("libm.so.6"))
-    return tuple(found)
+def _mathematics() -> ctypes.CDLL:
+    """The C library's functions of mathematics."""
+    return ctypes.CDLL("libm.so.6")
 
 
 def c_function(name: str) -> int | None:
     """The address of a function of the C library; None if it has none of that name."""
-    for library in _libraries():
-        try:
-            return ctypes.cast(library[name], ctypes.c_void_p).value
-        except AttributeError:
-            continue
+    for library in (c_library, _mathematics):  # most processes have loaded the second with the first
+        with suppress(AttributeError, OSError):
+            return ctypes.cast(library()[name], ctypes.c_void_p).value
     return None
 
 
@@ -113,6 +108,8 @@ class Image(NamedTuple):
 
 class ObjectCode:
     """The code of an object file in memory. Keep it as long as its functions are called."""
+
+    __slots__ = ("_executable", "_memory", "_symbols")
 
     def __init__(self, data: bytes, find: Callable[[str], int | None]) -> None:
         """`find` gives the address of a symbol that the file wants and does not define.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
+import sys
 import threading
+import time
 from collections.abc import Callable
 from functools import cache
 from typing import Protocol
@@ -28,15 +31,17 @@ from hotdesk.kernels.sharing import (
     WORKER,
     WORKERS_AT,
 )
+from hotdesk.runtime.arguments.tensors import address_of
 from hotdesk.runtime.code.objects import c_library
 
 _VARIABLES = ("HOTDESK_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 class CallableCode(Protocol):
-    """Machine code whose functions of pointers and `i64`s are called by name."""
+    """Machine code whose functions of pointers and `i64`s are called by name; `packed` ones take an array of their addresses."""
 
     def call(self, name: str, *arguments: int) -> None: ...
+    def packed(self, name: str) -> int: ...
 
 
 @cache
@@ -54,8 +59,12 @@ class ThreadPool:
     def __init__(self, code: CallableCode | None = None) -> None:
         """`code` is that of `SHARING`; without any it is compiled."""
         self._machine = _compiled_sharing() if code is None else code
-        self._block = np.zeros(POOL_BYTES + 64, np.uint8)
-        self.address = (self._block.ctypes.data + 63) & -64
+        self._block = np.zeros(POOL_BYTES + 64 + 16, np.uint8)
+        self.address = (address_of(self._block) + 63) & -64
+        given = self.address + POOL_BYTES
+        ctypes.memmove(
+            given, struct.pack("2N", given + 8, self.address), 16
+        )  # what threads begin with: the pool, packed
         self._started = 0
         self._served: list[CallableCode] = []
         self._initialize()
@@ -73,9 +82,7 @@ class ThreadPool:
             machine.call(USE_POOL, self.address, threads)
         if not self._started:
             self._note_home_cores()
-        while self._started < threads - 1:
-            name = f"hotdesk-{self._started + 1}"
-            threading.Thread(target=self._work, args=(self._started,), name=name, daemon=True).start()
+        while self._started < threads - 1 and self._start(self._started):
             self._started += 1
 
     def _note_home_cores(self) -> None:
@@ -84,11 +91,21 @@ class ThreadPool:
         bits = sum(1 << core for core in cores if core < CPUS)
         ctypes.memmove(self.address + HOME_AT, bits.to_bytes(CPUS // 8, "little"), CPUS // 8)
 
-    def _work(self, number: int) -> None:
-        """A thread of the pool: says its number to the system, then takes jobs for ever."""
-        ctypes.c_int64.from_address(self.address + WORKERS_AT + 8 * number).value = threading.get_native_id()
-        ctypes.c_int64.from_address(self.address + LEFT_OUT_AT).value = 0  # of this thread nothing is left out yet
-        self._machine.call(WORKER, self.address)
+    def _start(self, number: int) -> bool:
+        """Starts a thread of the pool, which takes jobs for ever, and notes its number; False if there can be none.
+
+        It is none of Python's: what that keeps of each would be more than a small program holds.
+        """
+        library, thread = c_library(), ctypes.c_size_t()
+        begin, given = self._machine.packed(WORKER), self.address + POOL_BYTES
+        if library["pthread_create"](ctypes.byref(thread), None, ctypes.c_void_p(begin), ctypes.c_void_p(given)):
+            return False
+        if sys.platform == "linux":
+            library["pthread_setname_np"](thread, f"hotdesk-{number + 1}".encode())
+            clock = time.pthread_getcpuclockid(thread.value)  # which Linux makes of the number
+            ctypes.c_int64.from_address(self.address + WORKERS_AT + 8 * number).value = ~(clock >> 3)
+            ctypes.c_int64.from_address(self.address + LEFT_OUT_AT).value = 0  # of this thread nothing is left out yet
+        return True
 
     def serve(self, machine: CallableCode, threads: int) -> None:
         """Lets code that shares out work (`SHARING`) share it with these threads, for as long as the process lives."""
@@ -142,7 +159,7 @@ def serve(machine: CallableCode, make: Callable[[], ThreadPool] = ThreadPool, ki
                 os.register_at_fork(after_in_child=_forked)
             pool = _process.pools[kind] = make()
             # its threads wait inside its code until the process ends
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))
+            ctypes.pythonapi["Py_IncRef"](ctypes.py_object(pool))
         pool.serve(machine, get_num_threads())
 
 

@@ -88,6 +88,25 @@ def test_calls_of_one_program_at_once_have_an_arena_each() -> None:
     assert 1 <= program.arenas <= core_count()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="a system that shows threads elsewhere")
+def test_threads_of_the_pool_are_none_of_pythons() -> None:
+    """Python keeps kilobytes of each of its threads."""
+    code = f"""
+import os, threading
+from pathlib import Path
+import numpy, hotdesk
+hotdesk.set_num_threads(3)
+program = hotdesk.compile({PROGRAM!r})
+a = numpy.ones((512, 512), numpy.float32)
+assert (program(a, a) == 512).all()
+names = sorted(Path(f"/proc/self/task/{{each}}/comm").read_text().strip() for each in os.listdir("/proc/self/task"))
+print([name for name in names if name.startswith("hotdesk-") and name[8:].isdigit()])
+print([thread.name for thread in threading.enumerate() if thread.name[8:].isdigit()])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["['hotdesk-1', 'hotdesk-2']", "[]"]
+
+
 @pytest.fixture
 def threads() -> Iterator[None]:
     before = hotdesk.get_num_threads()
