@@ -5,7 +5,8 @@
     print(program.report(x))
 
 Importing this package imports neither torch nor onnx, and the modules behind a name when it is first used: the command line needs
-few of them.
+few of them. Who reads the code begins with `pipeline.py`, the stages, then `api.py`, which joins them with a front end and the
+runtime; docs/architecture.md says where everything else is.
 """
 
 from typing import TYPE_CHECKING
