@@ -348,3 +348,23 @@ def test_sums_of_bytes_have_the_type_that_is_asked_for() -> None:
 def test_largest_distances_of_points_without_coordinates() -> None:
     x = torch.zeros(3, 0)
     torch.testing.assert_close(hotdesk.compile(lambda x: torch.cdist(x, x, p=math.inf), (x,))(x), torch.zeros(3, 3))
+
+
+@pytest.mark.parametrize("points", [25, 26])
+def test_distances_to_infinity(points: int) -> None:
+    """Those of more than 25 points come from a product of matrices: no number where infinities of it meet."""
+    x, y = torch.randn(points, 4), torch.randn(2, 4)
+    program = hotdesk.compile(lambda x, y: torch.cdist(x, y), (x, y))
+    torch.testing.assert_close(program(x, y), torch.cdist(x, y))
+    x[3, 1], x[4, 0], y[1, 2], x[6, 2] = math.inf, -math.inf, math.inf, math.inf
+    expected = torch.cdist(x, y)
+    assert expected[:5].isnan().any() == (points > 25)
+    torch.testing.assert_close(program(x, y), expected, equal_nan=True)
+
+
+def test_the_way_to_distances_can_be_told() -> None:
+    x = torch.randn(30, 4)
+    apart: Any = lambda x: torch.cdist(x, x, compute_mode="donot_use_mm_for_euclid_dist")
+    by_product: Any = lambda x: torch.cdist(x[:3], x[:3] * math.inf, compute_mode="use_mm_for_euclid_dist")
+    assert torch.equal(hotdesk.compile(apart, (x,))(x).diagonal(), torch.zeros(30))
+    assert hotdesk.compile(by_product, (x,))(x).isnan().any()

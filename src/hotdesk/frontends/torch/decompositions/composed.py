@@ -3,7 +3,7 @@
 * copies of views, and memory without contents, which here are zeros;
 * maximum pooling of integers, and adaptive maximum pooling, gather the window of every result; of what is no number, the last is
   the largest;
-* `cdist`, `searchsorted` and `bucketize` compare everything with everything;
+* `cdist` takes all differences, or makes squares of a product of matrices as `|x|² - 2xy + |y|²`;
 * `median` is taken out of the sorted elements;
 * `logaddexp` takes the larger one out, whatever is infinite, or no number;
 * determinants are the pivots of Gaussian elimination with row exchanges; small triangular systems are solved by substitution;
@@ -21,12 +21,17 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from hotdesk.frontends.torch.decompositions.widened import compute_dtype
 
 aten: Any = torch.ops.aten
 _torch: Any = torch
 
+_MOST_SUBTRACTED = 25
+"""Points whose distances `cdist` takes from their differences; those of more are found by a product of matrices, as in PyTorch."""
+_BY_PRODUCT = 1
+"""The `compute_mode` of `cdist` that says so for any number of points; 0, or None, is as above, and 2 is never."""
 LARGEST_DETERMINANT = 16
 """Rows of the largest matrix whose elimination is written out."""
 
@@ -153,6 +158,11 @@ def _steps(size: int, kernel: int, step: int, pad: int, gap: int, ceil_mode: boo
 
 
 def _cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor:
+    """Of many points as PyTorch's, by a product of matrices: what is beyond the range in it is no number there either."""
+    many = any(statically_known_true(each.size(-2) > _MOST_SUBTRACTED) for each in (x, y))
+    if p == 2 and (compute_mode == _BY_PRODUCT or (many and not compute_mode)):
+        squares, of_others = ((each * each).sum(-1, keepdim=True) for each in (x, y))
+        return torch.sqrt(torch.clamp_min(torch.matmul(x * -2, y.mT) + squares + of_others.mT, 0))
     return norm_of_difference(x.unsqueeze(-2) - y.unsqueeze(-3), p, keeps_nan=False)
 
 
@@ -170,35 +180,6 @@ def norm_of_difference(difference: Tensor, p: float, *, keeps_nan: bool) -> Tens
     if isinstance(difference.size(-1), int) and difference.size(-1) == 0:
         return difference.sum(-1)
     return torch.amax(difference if keeps_nan else torch.where(difference >= 0, difference, 0), [-1])
-
-
-def _searchsorted(
-    sequence: Tensor,
-    x: Tensor,
-    *,
-    out_int32: bool = False,
-    right: bool = False,
-    side: str | None = None,
-    sorter: Tensor | None = None,
-) -> Tensor:
-    if sorter is not None:
-        sequence = torch.gather(sequence, -1, sorter)
-    elements = x.unsqueeze(-1)
-    ordered = sequence if sequence.dim() == 1 else sequence.unsqueeze(-2)
-    behind = ordered > elements if right or side == "right" else ordered >= elements
-    return (
-        torch.logical_not(behind)
-        .to(torch.int32 if out_int32 else torch.int64)
-        .sum(-1, dtype=torch.int32 if out_int32 else torch.int64)
-    )
-
-
-def _searchsorted_number(sequence: Tensor, x: float, **kwargs: Any) -> Tensor:
-    return _searchsorted(sequence, torch.full([], x, dtype=torch.result_type(sequence, x)), **kwargs)
-
-
-def _bucketize(x: Tensor, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
-    return _searchsorted(boundaries, x, out_int32=out_int32, right=right)
 
 
 def _median(x: Tensor) -> Tensor:
@@ -397,9 +378,6 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     aten.max_pool3d_with_indices.default: _max_pool3d,
     aten._cdist_forward.default: _cdist,
     aten.cdist.default: _cdist,
-    aten.searchsorted.Tensor: _searchsorted,
-    aten.searchsorted.Scalar: _searchsorted_number,
-    aten.bucketize.Tensor: _bucketize,
     aten.median.default: _median,
     aten.median.dim: _median_along,
     aten._linalg_det.default: _det,

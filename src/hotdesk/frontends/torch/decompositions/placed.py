@@ -7,7 +7,8 @@
 * `index_reduce` is a `scatter_reduce` whose indices are repeated;
 * pairwise distances are the upper triangle of all distances;
 * `nanmedian` counts the elements that are numbers, and the median is in the middle of so many sorted ones;
-* `mode` counts what is equal, of few elements, of which PyTorch's sort does not exchange equal ones;
+* `mode` counts what is equal, of few elements, of which PyTorch's sort does not exchange equal ones; where some are no numbers,
+  what that sort brings together;
 * resizing without aliases is a product with a matrix of weights on each side.
 """
 
@@ -206,20 +207,45 @@ def _nanmedian_along(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor
 
 
 def _mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """The smallest of the most frequent elements, and where it is last. What it is among NaN, PyTorch's sort leaves open."""
+    """The smallest of the most frequent elements, and where it is last."""
     if x.dim() == 0:
         return x.clone(), torch.zeros([], dtype=torch.int64)
     if not isinstance(x.size(dim), int) or not 0 < x.size(dim) <= _MOST_COUNTED or x.numel() == 0:
         return NotImplemented
-    wide = torch.float64 if x.dtype.is_floating_point else torch.int64
-    largest = math.inf if x.dtype.is_floating_point else torch.iinfo(torch.int64).max
-    rows = torch.movedim(x.to(wide), dim, -1)
-    count = (rows.unsqueeze(-1) == rows.unsqueeze(-2)).to(torch.int64).sum([-1])
+    wide, largest = torch.int64, torch.iinfo(torch.int64).max
+    if x.dtype.is_floating_point:
+        wide, largest = torch.float64, math.inf
+    rows, places = torch.movedim(x.to(wide), dim, -1), torch.arange(x.size(dim))
+    same = rows.unsqueeze(-1) == rows.unsqueeze(-2)
+    run = _runs(rows) if x.dtype.is_floating_point else torch.zeros([1], dtype=torch.int64)
+    count = (same & (run.unsqueeze(-1) == run.unsqueeze(-2))).to(torch.int64).sum([-1])
+    count = torch.clamp_min(count, 1)  # what is no number does not even equal itself
     frequent = count == torch.amax(count, [-1], keepdim=True)
+    frequent = frequent & (run == torch.amin(torch.where(frequent, run, 2 * x.size(dim)), [-1], keepdim=True))
     value = torch.amin(torch.where(frequent, rows, largest), [-1], keepdim=True)
-    place = torch.amax(torch.where(rows == value, torch.arange(x.size(dim)), 0), [-1], keepdim=True)
-    value, place = torch.movedim(value.to(x.dtype), -1, dim), torch.movedim(place, -1, dim)
+    hit = rows == value
+    if x.dtype.is_floating_point:
+        hit = hit | torch.isnan(rows)
+    place = torch.amax(torch.where(frequent & hit, places, 0), [-1], keepdim=True)
+    place = torch.movedim(place, -1, dim)
+    value = torch.gather(x, dim, place)
     return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
+
+
+def _runs(rows: Tensor) -> Tensor:
+    """Which sorted run each element of a few gets into, by the sort of C++ (GNU's), to which what is no number bars the way.
+
+    It inserts each element behind the last one in front of it that is not larger, or that is no number: into the run behind
+    that. What is smaller than the first of all elements is put in front of it at once: in the first run. Runs have even numbers,
+    what is no number has an odd one of its own.
+    """
+    missing, places = torch.isnan(rows), torch.arange(rows.size(-1))
+    is_before = places.unsqueeze(0) < places.unsqueeze(1)
+    barred = (missing.unsqueeze(-2) & is_before).to(torch.int64).sum([-1])
+    numbers = torch.where(missing, math.inf, rows).unsqueeze(-2)
+    least = torch.amin(torch.where(is_before, numbers, math.inf), [-1])
+    in_front = (rows < least) & torch.logical_not(missing.narrow(-1, 0, 1))
+    return torch.where(in_front, 0, 2 * barred + missing.to(torch.int64))
 
 
 def _resizing_weights(old: int, new: int, align_corners: bool, factor: float | None) -> Tensor:

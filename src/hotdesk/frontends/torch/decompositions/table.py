@@ -8,6 +8,7 @@ torch-mlir's own is the base. In front of it stand, each with what it replaces a
 * `counted`: what may have no element, where PyTorch demands one;
 * `exact`: booleans, integers, scalars, running maxima;
 * `composed`: what torch-mlir has no lowering for;
+* `searched`: places among sorted elements;
 * `gradients`: of convolutions;
 * `bits`: signs, exponents and neighbours of floats;
 * `placed`: what reads or writes places that are known;
@@ -52,6 +53,7 @@ from hotdesk.frontends.torch.decompositions.recurrent import RECURRENT
 from hotdesk.frontends.torch.decompositions.repairs import REPAIRS, WRAPPED
 from hotdesk.frontends.torch.decompositions.sampled import SAMPLED
 from hotdesk.frontends.torch.decompositions.scattered import SCATTERED
+from hotdesk.frontends.torch.decompositions.searched import SEARCHED
 from hotdesk.frontends.torch.decompositions.special import SPECIAL
 from hotdesk.frontends.torch.decompositions.widened import BY_NUMBER, NARROW, PROMOTED, either
 
@@ -89,6 +91,7 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
         BITS,
         GRADIENTS,
         COMPOSED,
+        SEARCHED,
         SAMPLED,
         SPECIAL,
         BESSEL,

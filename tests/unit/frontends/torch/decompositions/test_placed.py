@@ -130,6 +130,16 @@ def test_the_most_frequent(dtype: torch.dtype) -> None:
     assert PLACED[aten.mode.default](torch.ones(17)) is NotImplemented
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_the_most_frequent_among_what_is_no_number(dtype: torch.dtype) -> None:
+    """PyTorch's sort leaves elements apart that are equal, where one between them is no number."""
+    generator = torch.Generator().manual_seed(0)
+    for count in range(1, 17):
+        for kinds in range(2, 8):
+            pool = torch.tensor([math.nan, 2.0, -0.0, 0.0, 1.0, math.inf, -math.inf])[:kinds].to(dtype)
+            same(aten.mode.default, pool[torch.randint(kinds, (20, count), generator=generator)], 1)
+
+
 @pytest.mark.parametrize("align_corners", [False, True])
 def test_resizing_without_aliases(align_corners: bool) -> None:
     op = aten._upsample_bilinear2d_aa.default
