@@ -73,6 +73,20 @@ def test_gelu_is_rounded_once(dtype: torch.dtype, approximate: str) -> None:
     ).all()
 
 
+@pytest.mark.parametrize("op", [torch.sigmoid, lambda x: x**4, torch.lgamma])
+@pytest.mark.parametrize("dtype", HALVES)
+def test_functions_of_all_numbers_are_rounded_once(
+    dtype: torch.dtype, op: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    x = torch.arange(-(1 << 15), 1 << 15, dtype=torch.int32).to(torch.int16).view(dtype)
+    x = x[torch.isfinite(x) & (x.abs() < 80)]
+    found, exact, limits = hotdesk.compile(Call(op), (x,))(x).double(), op(x.double()), torch.finfo(dtype)
+    step = limits.eps * 2.0 ** (torch.frexp(exact.abs().clamp_min(limits.tiny)).exponent - 1).double()
+    is_close = (found - exact).abs() <= 0.51 * step
+    assert (is_close | (exact.abs() > limits.max) | (exact.abs() < limits.tiny)).all()
+    assert (found[exact == 0] == 0).all()
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, *HALVES])
 def test_rms_norm_of_small_values_has_epsilon(dtype: torch.dtype) -> None:
     """Where none is given it is that of the type that PyTorch computes in, which is much for values of 0.001."""

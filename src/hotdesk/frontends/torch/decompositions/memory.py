@@ -196,8 +196,11 @@ def _power(x: Tensor, exponent: float) -> Tensor:
         x = x.to(torch.int64)
     if exponent not in (2, 3, 4) or not (x.dtype.is_floating_point or isinstance(exponent, int)):
         return NotImplemented
-    square = x * x
-    return square if exponent == 2 else square * x if exponent == 3 else square * square
+    if exponent == 4:
+        wide = x.to(compute_dtype(x.dtype))
+        square = wide * wide
+        return (square * square).to(x.dtype)
+    return x * x if exponent == 2 else x * x * x
 
 
 def _reciprocal(x: Tensor) -> Tensor:

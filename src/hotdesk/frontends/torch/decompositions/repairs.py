@@ -1,7 +1,7 @@
 """PyTorch ops that torch-mlir folds or lowers wrongly, written so that it does not.
 
 * GELU by tanh is the formula itself (torch-mlir's is a fit that is off by 5e-5); the exact one is rounded once to 16 bits
-  (torch-mlir's rounds `1 + erf(x)`, of which nothing is left below -3);
+  (torch-mlir's rounds `1 + erf(x)`, of which nothing is left below -3), and so is the sigmoid;
 * ELU and SELU near zero are what `expm1` gives (torch-mlir's loses all digits: 0 for -1e-10);
 * what is cut to a whole number keeps its sign (torch-mlir's -0.0 is 0.0);
 * elements are compared with a number in the type that both have together (torch-mlir compares in f64, where no f32 is 0.1),
@@ -53,6 +53,11 @@ def _gelu(x: Tensor, approximate: str = "none") -> Tensor:
     else:
         return NotImplemented
     return (0.5 * wide * (1 + curve)).to(x.dtype)
+
+
+def _sigmoid(x: Tensor) -> Tensor:
+    wide = compute_dtype(x.dtype)
+    return NotImplemented if wide == x.dtype else torch.sigmoid(x.to(wide)).to(x.dtype)
 
 
 def _elu(x: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Tensor:
@@ -426,6 +431,7 @@ REPAIRS: dict[Any, Callable[..., Any]] = {
     aten.multi_margin_loss.default: _multi_margin_loss,
     aten.multilabel_margin_loss_forward.default: _multilabel_margin_loss,
     aten.gelu.default: _gelu,
+    aten.sigmoid.default: _sigmoid,
     aten.elu.default: _elu,
     aten.trunc.default: _trunc,
     aten.neg.default: _negative,

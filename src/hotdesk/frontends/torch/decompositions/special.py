@@ -90,12 +90,12 @@ def _lgamma_of_positive(x: Tensor) -> Tensor:
 
 @in_f64
 def _lgamma(x: Tensor) -> Tensor:
-    """Infinite at zero, at negative whole numbers, and at both infinities."""
+    """Zero at one and two; infinite at zero, at negative whole numbers, and at both infinities."""
     positive = x > 0
     found = _lgamma_of_positive(torch.where(positive, x, 1 - x))
     mirrored = math.log(math.pi) - torch.log(torch.abs(_sine_of_pi_times(x))) - found
     found = torch.where(positive, found, torch.where(is_whole(x), INF, mirrored))
-    return torch.where(torch.isinf(x), INF, found)
+    return torch.where(torch.isinf(x), INF, torch.where((x == 1) | (x == 2), 0.0, found))
 
 
 def _digamma_of_positive(x: Tensor) -> Tensor:
