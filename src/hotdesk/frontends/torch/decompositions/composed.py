@@ -29,7 +29,7 @@ aten: Any = torch.ops.aten
 _torch: Any = torch
 
 _MOST_SUBTRACTED = 25
-"""Points whose distances `cdist` takes from their differences; those of more are found by a product of matrices, as in PyTorch."""
+"""Points whose distances `cdist` takes from their differences; those of more come from a product of matrices, as in PyTorch."""
 _BY_PRODUCT = 1
 """The `compute_mode` of `cdist` that says so for any number of points; 0, or None, is as above, and 2 is never."""
 LARGEST_DETERMINANT = 16

@@ -5,9 +5,9 @@ Where a row is short the elements in front of each value are counted; a longer o
     count:   sum over i of not (row[i] >= x)
     search:  middle = (start + end) / 2,  then  start = middle + 1  if not (row[middle] >= x)  else  end = middle
 
-The two are the same in a sorted row. In one with an element that is no number, which is in front of every value, or in one that is
-not sorted, a search does not ask all elements. To count what it finds, each element becomes the one that a search for it would have
-to pass: of those met on the way there, no later than each that lies behind it, and no earlier than each that lies in front of it.
+The two are the same in a sorted row. In one with an element that is no number, in front of every value, or in one that is
+not sorted, a search does not ask all elements. To count what it finds, each element becomes the one that a search for it would
+have to pass: of those met on the way there, no later than each that lies behind it, and no earlier than each in front of it.
 """
 
 # Sizes may be symbolic; the annotations do not show it.
@@ -63,7 +63,7 @@ def _passed(row: Tensor) -> Tensor:
 
 
 def _met(places: Tensor) -> list[Tensor]:
-    """For each element of a row the places that a search for it meets in front of it; then itself, where others take more steps."""
+    """For each element of a row the places that a search for it meets before; then itself, where others take more steps."""
     start, end = torch.zeros_like(places), torch.full_like(places, places.size(0))
     met: list[Tensor] = []
     for _ in range(places.size(0).bit_length() - 1):
