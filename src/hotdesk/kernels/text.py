@@ -169,6 +169,21 @@ class KernelBuilder(Values):
         self.line("}")
         return result
 
+    def follow(self, start: Index, step: Callable[[Index], tuple[Condition, Index]]) -> Index:
+        """The last of a chain of indices: for each, `step` gives whether there is a next one, and which."""
+        current, result, taken = self._name(), self._name(), self._name()
+        self.line(f"{result} = scf.while ({current} = {self.index(start)}) : (index) -> index {{")
+        self._depth += 1
+        more, following = step(current)
+        chosen = self.index(self.select(more, following, current))
+        self.line(f"scf.condition({more}) {chosen} : index")
+        self._depth -= 1
+        self.line("} do {")
+        self.line(f"^bb0({taken}: index):")
+        self.line(f"  scf.yield {taken} : index")
+        self.line("}")
+        return result
+
     def branch(self, condition: Condition, yes: Callable[[], None], no: Callable[[], None] | None = None) -> None:
         """`yes()` where the condition holds, else `no()`; a known condition leaves only its side."""
         if isinstance(condition, bool):

@@ -133,6 +133,12 @@ class Values:
             return a == b
         return self.value(f"arith.cmpi eq, {self.index(a)}, {self.index(b)} : index")
 
+    def negation(self, condition: Condition) -> Condition:
+        """Whether it does not hold."""
+        if isinstance(condition, bool):
+            return not condition
+        return self.value(f"arith.xori {condition}, {self.constant('true', 'i1')} : i1")
+
     def both(self, a: Condition, b: Condition) -> Condition:
         if isinstance(a, bool):
             return b if a else False

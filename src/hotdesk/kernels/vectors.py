@@ -284,12 +284,6 @@ class VectorBuilder(KernelBuilder):
         """Whether an index is more than another."""
         return self.value(f"arith.cmpi sgt, {self.index(index)}, {self.index(other)} : index")
 
-    def negation(self, condition: Condition) -> Condition:
-        """Whether it does not hold."""
-        if isinstance(condition, bool):
-            return not condition
-        return self.value(f"arith.xori {condition}, {self.constant('true', 'i1')} : i1")
-
     def within(self, index: Index, size: Index) -> Condition:
         """Whether an index is one of those from 0 up to a size."""
         return self.value(f"arith.cmpi ult, {self.index(index)}, {self.index(size)} : index")

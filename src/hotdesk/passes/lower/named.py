@@ -19,6 +19,7 @@ from hotdesk.passes.lower.convolution.problem import Spread
 from hotdesk.passes.lower.pooling import PoolingSpec, pooling
 from hotdesk.passes.lower.scalar import Reduction
 from hotdesk.passes.lower.scans import ScanSpec, scan, scan_kind
+from hotdesk.passes.lower.sorting import SortSpec, sort, sort_order
 from hotdesk.passes.lower.structured.kernel import disjoint
 from hotdesk.passes.lower.views import ResolvedMemref
 
@@ -38,12 +39,15 @@ def named_kernel(op: ir.Operation, operands: list[ResolvedMemref]) -> KernelText
         x, y, last = (place.view() for place in operands)
         noalias = disjoint(operands, [False, True, True])
         return scan(ScanSpec(x, y, last, integer_of(op, "dimension"), kind, noalias))
+    if (order := sort_order(op)) is not None:
+        values, places = (place.view() for place in operands)
+        return sort(SortSpec(values, places, integer_of(op, "dimension"), *order, disjoint(operands, [True, True])))
     return pooling(_pooling(op, operands))
 
 
 def has_named_kernel(op: ir.Operation) -> bool:
     """Whether an op has a kernel that is written for it, and is no loop over its payload."""
-    return op.name in WITH_KERNELS or scan_kind(op) is not None
+    return op.name in WITH_KERNELS or scan_kind(op) is not None or sort_order(op) is not None
 
 
 def _noalias(operands: list[ResolvedMemref]) -> tuple[bool, ...]:
