@@ -8,6 +8,8 @@ one nearly always is; and of ones if that fails, as nothing is divided by zero. 
 1. if eager PyTorch says that it has no kernel for such elements;
 2. if eager PyTorch says something else, and takes the call with floats in place of all integers and booleans.
 
+Whether the lengths of `segment_reduce` are those of the tensor is not asked: zeros are not.
+
 What fails otherwise has to do with the small sizes, or with the numbers. Nothing is said of floats: which have a kernel is
 another matter on another device. Nothing is said either of random ops, which would take numbers of PyTorch's generator, of
 gradients, which write at places from the forward pass and do not look whether there are such, of ops that are not PyTorch's own,
@@ -34,11 +36,14 @@ from hotdesk.frontends.torch.lines import node_line
 
 _MOST_ELEMENTS = 4096
 """Of tensors that are made in the sizes of the model."""
+_MOST_RESULTS = 1 << 17
+"""Elements of what comes of these."""
 _SMALL = 4
 """A size where that would be too many: equal sizes stay equal, and those below it what they are."""
 _NO_KERNEL = re.compile(r"not implemented for '(Bool|Byte|Char|Short|Int|Long)'")
 
 _Key = tuple[Any, str]
+_aten: Any = torch.ops.aten
 
 
 def refuse_types_without_kernel(graph: torch.fx.Graph) -> None:
@@ -78,8 +83,10 @@ def _small_call(node: torch.fx.Node) -> tuple[Any, Any] | None:
         return None
     results = [each for each in pytree.tree_leaves(node.meta.get("val")) if isinstance(each, torch.Tensor)]
     sizes = [size for each in (*tensors, *results) for size in each.shape]
-    is_small = all(isinstance(size, int) for size in sizes) and all(
-        each.numel() <= _MOST_ELEMENTS for each in (*tensors, *results)
+    is_small = (
+        all(isinstance(size, int) for size in sizes)
+        and all(each.numel() <= _MOST_ELEMENTS for each in tensors)
+        and all(each.numel() <= _MOST_RESULTS for each in results)
     )
 
     def small(value: Any) -> Any:
@@ -90,7 +97,8 @@ def _small_call(node: torch.fx.Node) -> tuple[Any, Any] | None:
             return torch.zeros(shape, dtype=value.dtype)
         return _SMALL if isinstance(value, torch.SymInt) else value
 
-    call = pytree.tree_map(small, (node.args, node.kwargs), is_leaf=lambda each: isinstance(each, torch.fx.Node))
+    named = {**node.kwargs, "unsafe": True} if target == _aten.segment_reduce.default else node.kwargs
+    call = pytree.tree_map(small, (node.args, named), is_leaf=lambda each: isinstance(each, torch.fx.Node))
     return call if is_small or _fills_little(call) else None
 
 

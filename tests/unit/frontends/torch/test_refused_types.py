@@ -31,6 +31,7 @@ _OF_FLOATS: dict[str, Any] = {
     "margins": lambda x: functional.multi_margin_loss(x, torch.zeros(2, dtype=torch.int64)),
     "margins of labels": lambda x: functional.multilabel_margin_loss(x[:, :1], torch.zeros(2, 1, dtype=torch.int64)),
     "quotient added": lambda x: torch.addcdiv(x, x, x),
+    "segments": lambda x: torch.segment_reduce(x, "sum", lengths=torch.tensor([2])),
 }
 _OF_NUMBERS: dict[str, Any] = {
     "matrix product": lambda x: x @ x.mT,
@@ -61,6 +62,14 @@ def _raises(model: Any, x: Tensor) -> bool:
     except (RuntimeError, NotImplementedError):
         return True
     return False
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.bool])
+def test_a_large_result_of_little(dtype: torch.dtype) -> None:
+    x, window = torch.ones(1, 1, 2, 2, 2, dtype=dtype), torch.ones(1, 1, 4, 5, 6, dtype=dtype)
+    graph = _graph(lambda x: functional.conv_transpose3d(x, window, dilation=8), x)
+    with pytest.raises(ExportError, match=r"PyTorch refuses op `aten\.conv_transpose3d"):
+        refuse_types_without_kernel(graph)
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.uint8, torch.bool])
