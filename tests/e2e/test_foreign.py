@@ -17,7 +17,7 @@ from torch.nn import functional as F
 import hotdesk
 from hotdesk.errors import DtypeError, ExecutionError, UnsupportedOpError
 from hotdesk.explain import Outcome, Reason
-from hotdesk.frontends.torch.foreign import store
+from hotdesk.frontends.torch.foreign import foreign_op, store
 from hotdesk.runtime.code.foreign import Lying
 from tests.e2e.checking import Call, random
 from tests.e2e.refusing import line_of
@@ -72,6 +72,56 @@ def test_agrees(name: str) -> None:
     torch.testing.assert_close(program(*args), op(*args), rtol=1e-4, atol=1e-4)
     if not any(arg.dtype.is_complex or arg.dtype == torch.bfloat16 for arg in args):
         assert program.check(*args).faults == ()
+
+
+@pytest.mark.parametrize(
+    ("op", "sizes"),
+    [
+        (lambda x: torch.igamma(x.abs() + 1, x.abs() + 0.5), (300, 400)),
+        (lambda x: torch.special.laguerre_polynomial_l(x, 3), (300, 400)),
+    ],
+)
+def test_kernels_write_where_their_results_belong(op: Callable[[Tensor], Tensor], sizes: tuple[int, int]) -> None:
+    """PyTorch allocates nothing as large as the results, and the place of each is given."""
+    x = random(*sizes)
+    program = hotdesk.compile(Call(op), (x,))
+    assert program.foreign
+    out = torch.empty_like(x)
+    with torch.profiler.profile(profile_memory=True) as seen:
+        program(x, out=out)
+    torch.testing.assert_close(out, op(x))
+    assert max((each.self_cpu_memory_usage for each in seen.key_averages()), default=0) < out.nbytes
+
+
+def test_memory_of_the_model_is_as_before_if_a_kernel_refuses_the_values() -> None:
+    class Spectrum(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("values", torch.zeros(3))
+
+        def forward(self, x: Tensor) -> Tensor:
+            self.values.copy_(torch.linalg.eigvalsh(x))
+            return x + 1
+
+    model = Spectrum()
+    program = hotdesk.compile(model, (torch.eye(3),))
+    program(2 * torch.eye(3))
+    with pytest.raises(ExecutionError):
+        program(torch.full((3, 3), torch.nan))
+    assert model.get_buffer("values").tolist() == [2.0] * 3
+
+
+def test_a_result_in_the_memory_of_an_input_is_copied() -> None:
+    x, kernel = torch.rand(4, 4) + 1, Call(lambda x: torch.igamma(x, x.t()))
+    call = hotdesk.compile(kernel, (x,))
+    torch.testing.assert_close(call(x), kernel(x))
+    exported = torch.export.export(kernel, (x,), strict=False).run_decompositions({})
+    node = next(each for each in exported.graph.nodes if str(each.target).startswith("aten.igamma"))
+    runs = foreign_op(node, [0], 0).call.runs
+    expected, where = kernel(x), Lying(x.data_ptr(), (4, 4), (4, 1))
+    transposed = Lying(x.data_ptr(), (4, 4), (1, 4))
+    runs([where, transposed], [], [where])
+    torch.testing.assert_close(x, expected)
 
 
 def test_sizes_may_vary() -> None:

@@ -426,6 +426,55 @@ def test_tosa_and_stablehlo() -> None:
     np.testing.assert_allclose(stablehlo(x, y), -(x @ y), rtol=1e-4, atol=1e-5)
 
 
+def test_what_the_entry_does_not_call_need_not_be_compilable() -> None:
+    text = """func.func private @declared(tensor<4xf32>) -> tensor<4xf32>
+func.func @calls(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @declared(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @unranked(%x: tensor<*xf32>) -> tensor<*xf32> {
+  return %x : tensor<*xf32>
+}
+func.func @plain(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = linalg.exp ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}"""
+    x = floats(4)
+    np.testing.assert_allclose(hotdesk.compile(text, entry="plain")(x), np.exp(x), rtol=1e-5)
+    with pytest.raises(UnsupportedOpError, match="@declared"):
+        hotdesk.compile(text, entry="calls")
+
+
+@pytest.mark.parametrize("size", [2, 4, 9])
+def test_memory_is_reallocated(size: int) -> None:
+    program = hotdesk.compile("""func.func @f(%x: memref<4xf32>, %n: index, %y: memref<2xf32>) {
+  %a = memref.alloc() : memref<4xf32>
+  memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+  %b = memref.realloc %a(%n) : memref<4xf32> to memref<?xf32>
+  %s = memref.subview %b[0] [2] [1] : memref<?xf32> to memref<2xf32, strided<[1]>>
+  memref.copy %s, %y : memref<2xf32, strided<[1]>> to memref<2xf32>
+  memref.dealloc %b : memref<?xf32>
+  return
+}""")
+    x, y = floats(4), floats(2)
+    for _ in range(2):
+        program(x, size, y)
+        np.testing.assert_array_equal(y, x[:2])
+        y[:] = 0
+    assert not program.check(x, size, y).faults
+
+
+def test_memrefs_that_no_strides_tell_are_refused() -> None:
+    kind = "memref<4x4xf32, affine_map<(i, j) -> (j, i)>>"
+    with pytest.raises(UnsupportedOpError, match=r"a layout of strides.*\(-:2:8\)"):
+        hotdesk.compile(f"""func.func @f(%c: f32) {{
+  %a = memref.alloc() : {kind}
+  linalg.fill ins(%c : f32) outs(%a : {kind})
+  memref.dealloc %a : {kind}
+  return
+}}""")
+
+
 def test_branches_of_tosa() -> None:
     program = hotdesk.compile("""func.func @f(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %r = tosa.cond_if %c (%a = %x) : tensor<i1> (tensor<4xf32>) -> tensor<4xf32> {

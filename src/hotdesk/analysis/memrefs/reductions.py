@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
+from math import inf, nan
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.shared_loops import weight_with_others
@@ -33,6 +33,8 @@ _NEUTRAL_FLOATS: Mapping[str, float] = {
     "arith.mulf": 1.0,
     "arith.maximumf": -inf,
     "arith.minimumf": inf,
+    "arith.maxnumf": nan,  # of a number and none, the number is taken
+    "arith.minnumf": nan,
 }
 _WIDEST = 64  # bits that an integer may have
 

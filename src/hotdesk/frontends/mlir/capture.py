@@ -21,7 +21,7 @@ from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, rea
 from hotdesk.frontends.mlir.rounding import round_as_said
 from hotdesk.frontends.mlir.sizes import size_checks
 from hotdesk.ir.argument_sizes import declared_bounds
-from hotdesk.ir.context import entered, verify
+from hotdesk.ir.context import entered, run_mlir_passes, verify
 from hotdesk.ir.functions import single_exit
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_any_tensor
@@ -50,6 +50,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         name = symbol_name(function)
         names = source.argument_names(function)
         make_main(source.module, function)
+        run_mlir_passes(source.module, "symbol-dce")  # what nobody calls need not be compilable
     after_read = time.perf_counter()
     module = lower(source.module)
     with entered(module.operation):

@@ -15,7 +15,7 @@ from hotdesk.frontends.mlir.stablehlo_flow import lower_control_flow
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import shape_of
+from hotdesk.ir.types import is_strided, shape_of
 from hotdesk.ir.walking import globals_of, is_declaration, nested_ops, text_of
 
 _LOWERINGS: Mapping[str, tuple[str, ...]] = {
@@ -70,6 +70,8 @@ def lower(module: ir.Module) -> ir.Module:
         if dialect == "stablehlo":
             with entered(module.operation):
                 lower_control_flow(module)
+    if any(op.name == "memref.realloc" for op in _ops(module)):
+        run_mlir_passes(module, "expand-realloc")
     return module
 
 
@@ -104,6 +106,9 @@ def refuse_what_is_not_compiled(module: ir.Module) -> None:
             expected = "ops that have a lowering to linalg, or are compiled themselves"
             raise UnsupportedOpError(f"op `{op.name}` has no lowering", expected=expected, got=op.name, where=where)
         for kind in (*(value.type for value in op.results), *_argument_types(op)):
+            if isinstance(kind, ir.MemRefType) and not is_strided(kind):
+                expected = "a layout of strides, such as memref<4x4xf32, strided<[1, 4]>>"
+                raise UnsupportedOpError(f"a memref of `{op.name}`", expected=expected, got=str(kind), where=where)
             if isinstance(kind, (ir.UnrankedTensorType, ir.UnrankedMemRefType)):
                 raise UnsupportedOpError(
                     f"a value without rank, of `{op.name}`",

@@ -344,7 +344,7 @@ def _measured(
     one = foreign_op(node, places, number())
     measure = one.call._replace(results=(1,), runs=_Measuring(one.call.symbol, one.call.runs), keeps=True)
     calls.append(measure)
-    symbol, runs = f"hotdesk_foreign_{number()}", _Fetching(one.call.symbol, cast(Any, one.call.runs).types)
+    symbol, runs = f"hotdesk_foreign_{number()}", _Fetching(one.call.symbol, cast(Any, one.call.runs).held)
     fetch = one.call._replace(symbol=symbol, inputs=(1,), numbers=0, runs=runs, is_op=False, keeps=True)
     calls.append(fetch)
     return _Measured(Foreign(measure, one.numbers, one.inputs), Foreign(fetch, (), ()))

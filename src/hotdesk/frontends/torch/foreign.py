@@ -155,7 +155,8 @@ def foreign_op(node: torch.fx.Node, places: Sequence[int], number: int) -> Forei
     """What calls the op of a node for some of its results; `number` is that of the call in the program."""
     target: Any = node.target
     several = not isinstance(node.meta["val"], torch.Tensor)
-    values = [node.meta["val"][place] if several else node.meta["val"] for place in places]
+    every = node.meta["val"] if several else [node.meta["val"]]
+    values = [every[place] for place in places]
     inputs: dict[torch.fx.Node, int] = {}
     numbers: list[Any] = []
 
@@ -185,8 +186,10 @@ def foreign_op(node: torch.fx.Node, places: Sequence[int], number: int) -> Forei
             arguments,
             tuple((each.meta["val"].dtype, each_held.dtype) for each, each_held in zip(inputs, held, strict=True)),
             tuple(places),
-            tuple(each.dtype for each in made),
+            tuple((each.dtype, each_made.dtype) for each, each_made in zip(values, made, strict=True)),
             tuple(node.meta.get(CHECKS, ())),
+            None if None in every else out_variant(target),
+            tuple((number, each.dtype) for number, each in enumerate(every) if number not in places),
         ),
     )
     if len(held) + len(numbers) + len(made) > MOST_OPERANDS or len(made) > MOST_RESULTS:
@@ -205,32 +208,71 @@ def _is_counted(made: Sequence[torch.Tensor]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class OutVariant:
+    """The variant of an op that writes its results where it is told: `names` are those of the arguments that say where."""
+
+    target: Any
+    names: tuple[str, ...]
+
+
+def out_variant(target: Any) -> OutVariant | None:
+    """The variant of an elementwise op with the same arguments and a place for each result; None if there is none.
+
+    Kernels of other ops may refuse the values when they have begun to write, where memory of the model may be, and some of them
+    (`fft_ihfftn`, `_histogramdd_bin_edges`) give other results that way than by themselves.
+    """
+    if torch.Tag.pointwise not in target.tags:
+        return None
+    given = [(each.name, str(each.type)) for each in target._schema.arguments]
+    for name in target.overloadpacket.overloads():
+        variant = getattr(target.overloadpacket, name)
+        arguments = variant._schema.arguments
+        outs = tuple(each.name for each in arguments if each.is_out)
+        others = [(each.name, str(each.type)) for each in arguments if not each.is_out]
+        if outs and len(outs) == len(target._schema.returns) and others == given:
+            return OutVariant(variant, outs)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
 class _Kernel:
-    """Runs PyTorch's kernel of an op on tensors in memory, and copies its results to where they belong."""
+    """Runs PyTorch's kernel of an op on tensors in memory; it writes its results where they belong, or they are copied there."""
 
     target: Any
     arguments: Any
     inputs: tuple[tuple[torch.dtype, torch.dtype], ...]
     results: tuple[int, ...]
-    types: tuple[torch.dtype, ...]
+    types: tuple[tuple[torch.dtype, torch.dtype], ...]
     checks: tuple[tuple[int, tuple[Any, ...], dict[str, Any]], ...]
+    out: OutVariant | None
+    unread: tuple[tuple[int, torch.dtype], ...]
+
+    @property
+    def held(self) -> tuple[torch.dtype, ...]:
+        """The element types of the results as they lie in memory."""
+        return tuple(held for _, held in self.types)
 
     def __call__(self, inputs: Sequence[Lying], numbers: Sequence[int], results: Sequence[Lying]) -> None:
-        for place, made, dtype in zip(results, self.made(inputs, numbers), self.types, strict=True):
-            store(made, place, dtype)
+        given = self._given(inputs)
+        if self.out is not None and not self.checks and all(map(_are_rows, results)):
+            places = [
+                restored(tensor_at(place, held), dtype)
+                for place, (dtype, held) in zip(results, self.types, strict=True)
+            ]
+            if _are_apart(given, places):
+                self._write(self.out, given, numbers, places)
+                for made, place, held in zip(places, results, self.held, strict=True):
+                    check_made(carrier(made), place, held)
+                return
+        for place, made, held in zip(results, self._made(given, numbers), self.held, strict=True):
+            store(made, place, held)
 
     def made(self, inputs: Sequence[Lying], numbers: Sequence[int]) -> list[torch.Tensor]:
         """What the kernel makes of them, as carriers."""
-        given = [
-            restored(tensor_at(each, held), dtype) for each, (dtype, held) in zip(inputs, self.inputs, strict=True)
-        ]
+        return self._made(self._given(inputs), numbers)
 
-        def fill(each: Any) -> Any:
-            if isinstance(each, _Tensor):
-                return given[each.number]
-            return numbers[each.number] if isinstance(each, _Number) else each
-
-        args, kwargs = map_aggregate(self.arguments, fill)
+    def _made(self, given: Sequence[torch.Tensor], numbers: Sequence[int]) -> list[torch.Tensor]:
+        args, kwargs = self._filled(given, numbers)
         with torch.no_grad():
             made = self.target(*args, **kwargs)
             made = (made,) if isinstance(made, torch.Tensor) else made
@@ -238,16 +280,64 @@ class _Kernel:
                 aten._linalg_check_errors(made[number], *rest, **named)
             return [carrier(made[number]) for number in self.results]
 
+    def _write(
+        self, out: OutVariant, given: Sequence[torch.Tensor], numbers: Sequence[int], places: Sequence[torch.Tensor]
+    ) -> None:
+        args, kwargs = self._filled(given, numbers)
+        written = {out.names[number]: place for number, place in zip(self.results, places, strict=True)}
+        unread = {out.names[number]: torch.empty(0, dtype=dtype, device="cpu") for number, dtype in self.unread}
+        with torch.no_grad():
+            out.target(*args, **kwargs, **written, **unread)
+
+    def _given(self, inputs: Sequence[Lying]) -> list[torch.Tensor]:
+        return [restored(tensor_at(each, held), dtype) for each, (dtype, held) in zip(inputs, self.inputs, strict=True)]
+
+    def _filled(self, given: Sequence[torch.Tensor], numbers: Sequence[int]) -> Any:
+        """The arguments of the op, by position and by name."""
+
+        def fill(each: Any) -> Any:
+            if isinstance(each, _Tensor):
+                return given[each.number]
+            return numbers[each.number] if isinstance(each, _Number) else each
+
+        return map_aggregate(self.arguments, fill)
+
 
 def store(made: torch.Tensor, place: Lying, dtype: torch.dtype) -> None:
     """Copies what a kernel has made to the memory that was planned for it.
 
     Raises RuntimeError if it is not what PyTorch said of the op beforehand.
     """
+    check_made(made, place, dtype)
+    tensor_at(place, dtype).copy_(made)
+
+
+def check_made(made: torch.Tensor, place: Lying, dtype: torch.dtype) -> None:
+    """Raises RuntimeError if what a kernel has made is not what PyTorch said of the op beforehand."""
     if tuple(made.shape) != tuple(place.sizes) or made.dtype != dtype:
         planned = f"{dtype} of sizes {tuple(place.sizes)}"
         raise RuntimeError(f"the kernel made {made.dtype} of sizes {tuple(made.shape)}, and {planned} was planned")
-    tensor_at(place, dtype).copy_(made)
+
+
+def _are_rows(place: Lying) -> bool:
+    """Whether elements lie one behind the other, row by row."""
+    following = 1
+    for size, stride in zip(reversed(place.sizes), reversed(place.strides), strict=True):
+        if size != 1 and stride != following:
+            return False
+        following *= size
+    return True
+
+
+def _are_apart(given: Sequence[torch.Tensor], places: Sequence[torch.Tensor]) -> bool:
+    """Whether no result lies in the memory of an input."""
+    read, written = ([_extent(each) for each in tensors if each.numel()] for tensors in (given, places))
+    return not any(a < end and begin < b for a, b in written for begin, end in read)
+
+
+def _extent(tensor: torch.Tensor) -> tuple[int, int]:
+    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return tensor.data_ptr(), tensor.data_ptr() + (1 + last) * tensor.element_size()
 
 
 def tensor_at(lying: Lying, dtype: torch.dtype) -> torch.Tensor:

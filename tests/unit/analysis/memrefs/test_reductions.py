@@ -11,7 +11,7 @@ from hotdesk.analysis.memrefs.reductions import CHUNKS, chunk_count, chunk_lengt
 from hotdesk.ir.context import make_context
 from hotdesk.ir.walking import nested_ops
 
-FLOATS = ("addf", "mulf", "maximumf", "minimumf")
+FLOATS = ("addf", "mulf", "maximumf", "minimumf", "maxnumf", "minnumf")
 INTEGERS = ("addi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui")
 TYPES = {"i1": bool, "i8": np.int8, "i64": np.int64, "index": np.int64, "f32": np.float32, "f64": np.float64}
 
@@ -52,8 +52,8 @@ def test_the_neutral_element_changes_nothing(op: str, kind: str) -> None:
     number = neutral(reducing(combined(op, kind), kind))
     assert number is not None
     dtype = np.dtype(TYPES[kind])
-    written = {"inf": "0x7F800000", "-inf": "0xFF800000"} if kind == "f32" else {}
-    written = written or {"inf": "0x7FF0000000000000", "-inf": "0xFFF0000000000000"}
+    written = {"inf": "0x7F800000", "-inf": "0xFF800000", "nan": "0x7FC00000"} if kind == "f32" else {}
+    written = written or {"inf": "0x7FF0000000000000", "-inf": "0xFFF0000000000000", "nan": "0x7FF8000000000000"}
     text = written.get(str(number), str(number)) if kind != "i1" else ("true" if number & 1 else "false")
     memory = f"memref<?x{kind}>"
     program = hotdesk.compile(f"""func.func @main(%x: {memory}, %y: {memory}, %z: {memory}) {{

@@ -174,6 +174,16 @@ def test_integers_come_to_what_they_did(op: str, combine: np.ufunc, size: int) -
     assert hotdesk.compile(summing(op, kind="i64", size=str(size)))(x, initial) == combine.reduce(x, initial=initial)
 
 
+@pytest.mark.parametrize(("op", "combine"), [("maxnumf", np.fmax), ("minnumf", np.fmin)])
+def test_extremes_of_what_are_numbers(op: str, combine: np.ufunc) -> None:
+    x = np.random.default_rng(1).standard_normal(777).astype(np.float32)
+    x[100:200] = np.nan  # all of some chunks
+    program = hotdesk.compile(summing(op))
+    assert program(x, np.float32(0.5)) == combine.reduce(x, initial=np.float32(0.5))
+    assert np.isnan(program(np.full(777, np.nan, np.float32), np.float32(np.nan)))
+    assert any(each.reason is Reason.PARTIAL_RESULTS for each in program.decisions(x, 0.5))
+
+
 def test_a_chunk_is_no_shorter_than_is_worth_it() -> None:
     """Eight sums of two numbers are one chunk; of memory that takes a while to fill, each iteration may be one."""
     assert (least(summing("addf")), least(summing("addf", memory=True)), least(summing("addf", rank=2))) == (16, 1, 1)
@@ -189,7 +199,7 @@ def test_a_chunk_is_no_shorter_than_is_worth_it() -> None:
     ("op", "given", "kept"),
     [
         ("addi", "overflow<nsw>", ""),
-        *((op, "fastmath<nnan,ninf>", "") for op in ("addf", "mulf", "maximumf", "minimumf")),
+        *((op, "fastmath<nnan,ninf>", "") for op in ("addf", "mulf", "maximumf", "minimumf", "maxnumf")),
         ("addf", "fastmath<ninf,contract>", " fastmath<contract>"),
         ("mulf", "fastmath<fast>", " fastmath<reassoc,nsz,arcp,contract,afn>"),
     ],
