@@ -71,6 +71,21 @@ def test_a_number_by_zero(name: str, tmp_path: Path) -> None:
             close(torch.as_tensor(program(X, n)), model(X, n))
 
 
+SIMPLIFIED: dict[str, Numbers] = {
+    "what is left of itself": lambda x, n: x * (n.item() % n.item()),
+    "a quotient's quotient": lambda x, n: x + (((n.item() + 7) // 2) // -3),
+}
+
+
+@pytest.mark.parametrize("name", SIMPLIFIED)
+def test_numbers_are_those_of_exported_programs(name: str) -> None:
+    model = Call(SIMPLIFIED[name])
+    exported = torch.export.export(model, (X, torch.tensor(3)), strict=False).module()
+    program = hotdesk.compile(model, (X, torch.tensor(3)))
+    for n in (0, 1, 2, 5):
+        close(program(X, torch.tensor(n)), exported(X, torch.tensor(n)))
+
+
 def test_the_line_and_the_op_are_told() -> None:
     class Model(nn.Module):
         def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
