@@ -853,3 +853,18 @@ def test_memrefs_whose_sizes_only_the_run_knows_are_results(name: str) -> None:
     memory = program.memory(x, 2.5)
     assert memory.arena == memory.lower_bound
     program.check(x, 2.5)
+
+
+def test_checks_in_branches_guard_their_own_loads() -> None:
+    """Either part of what was joined is read under the check of its own index."""
+    program = hotdesk.compile(
+        """
+        func.func @main(%x: tensor<5x4xf32>, %y: tensor<5x4xf32>) -> tensor<5x4xf32> {
+          %0 = stablehlo.concatenate %x, %y, dim = 0 : (tensor<5x4xf32>, tensor<5x4xf32>) -> tensor<10x4xf32>
+          %1 = stablehlo.slice %0 [0:10:2, 0:4] : (tensor<10x4xf32>) -> tensor<5x4xf32>
+          return %1 : tensor<5x4xf32>
+        }
+        """
+    )
+    x, y = np.random.default_rng(0).random((2, 5, 4), np.float32)
+    np.testing.assert_array_equal(program(x, y), np.concatenate([x, y])[::2])

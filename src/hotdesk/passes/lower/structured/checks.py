@@ -19,8 +19,17 @@ def has_checks(op: ir.Operation) -> bool:
 
 def replace_checks(op: ir.Operation, status: ir.Value, assertion_code: Callable[[ir.Operation], int]) -> None:
     """Replaces the `cf.assert` in the regions of an op, and guards the loads behind each."""
-    holds: ir.Value | None = None
-    for nested in list(nested_ops(op)):
+    for region in op.regions:
+        for block in region.blocks:
+            _replace_in(block, None, status, assertion_code)
+
+
+def _replace_in(
+    block: ir.Block, holds: ir.Value | None, status: ir.Value, assertion_code: Callable[[ir.Operation], int]
+) -> None:
+    """Those of a block, whose loads are guarded by `holds` as well; what one branch has asserted guards no other."""
+    for each in list(block.operations):
+        nested = each.operation
         if nested.name == "cf.assert":
             condition = nested.operands[0]
             _store_unless(condition, status, assertion_code(nested), nested)
@@ -32,6 +41,10 @@ def replace_checks(op: ir.Operation, status: ir.Value, assertion_code: Callable[
             nested.erase()
         elif nested.name == "memref.load" and holds is not None:
             _guard(nested, holds)
+        else:
+            for region in nested.regions:
+                for inner in region.blocks:
+                    _replace_in(inner, holds, status, assertion_code)
 
 
 def _store_unless(condition: ir.Value, status: ir.Value, code: int, before: ir.Operation) -> None:
