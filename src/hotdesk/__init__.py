@@ -11,7 +11,7 @@ runtime; docs/architecture.md says where everything else is.
 
 from typing import TYPE_CHECKING
 
-from hotdesk.lazy_names import lazy_names
+from hotdesk.python.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hotdesk.api import Options, compile, compile_many

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from hotdesk._bindings import ir
-from hotdesk.donation import Donate, donating, listed
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.frontends.donation import Donate, donating, listed
 from hotdesk.frontends.mlir.reading import is_given
 from hotdesk.frontends.onnx.reading import is_onnx
 from hotdesk.ir.context import entered, of_bytecode
@@ -26,6 +26,7 @@ from hotdesk.passes.collecting import collection_made_rare
 from hotdesk.pipeline import Log, bufferize, has_parallel_loops, lower, optimize_tensors, privatize, remainder
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.program_cache import keep, kept, key_of_program
+from hotdesk.python.whole_imports import whole_imports
 from hotdesk.runtime.arguments.outputs import Extents
 from hotdesk.runtime.code import foreign
 from hotdesk.runtime.code.jit import CompiledCode
@@ -43,7 +44,6 @@ from hotdesk.saving import Saving
 from hotdesk.search.budget import WithinBudget
 from hotdesk.search.ordering import LowerPeak
 from hotdesk.search.recomputing import KeepLess
-from hotdesk.whole_imports import whole_imports
 
 if TYPE_CHECKING:
     from hotdesk.checker.report import CheckReport

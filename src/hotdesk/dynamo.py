@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 from weakref import ref
 
-from hotdesk.whole_imports import whole_imports
+from hotdesk.python.whole_imports import whole_imports
 
 with whole_imports():  # PyTorch imports this module when the backend is first asked for
     import torch

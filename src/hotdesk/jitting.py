@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 from weakref import ref
 
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
-from hotdesk.whole_imports import whole_imports
+from hotdesk.python.whole_imports import whole_imports
 
 if TYPE_CHECKING:
     from hotdesk.api import Options

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hotdesk.api import Options, captured, given_options, ways
 from hotdesk.beside import OTHERS, Other, other, require_others
-from hotdesk.donation import Donate, donating
 from hotdesk.errors import OptionError
+from hotdesk.frontends.donation import Donate, donating
 from hotdesk.frontends.mlir.reading import is_given
 from hotdesk.frontends.onnx.reading import is_onnx
 from hotdesk.passes.collecting import collection_made_rare
 from hotdesk.planning.problem.numbers import parse_bytes
+from hotdesk.python.whole_imports import whole_imports
 from hotdesk.report.tradeoff import Tradeoff, TradeoffPoint
 from hotdesk.runtime.code.threads import get_num_threads
 from hotdesk.runtime.heap import give_back_free_memory
@@ -27,7 +28,6 @@ from hotdesk.runtime.sources import sources_forgotten
 from hotdesk.runtime.timing import CallTime, in_turns
 from hotdesk.search.tradeoff import Sweep, Way
 from hotdesk.sizes.size import symbols_of
-from hotdesk.whole_imports import whole_imports
 
 if TYPE_CHECKING:
     from hotdesk.runtime.program import Program

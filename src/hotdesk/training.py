@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hotdesk.api import Options, compile
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
+from hotdesk.python.whole_imports import whole_imports
 from hotdesk.report.memory import Memory
 from hotdesk.runtime.program import Program
-from hotdesk.whole_imports import whole_imports
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -32,7 +32,7 @@ print(hotdesk.errors.ShapeError.code, hotdesk.plan.__module__, set(hotdesk.__all
 print(hasattr(hotdesk, "nothing"), hotdesk.HotdeskError is hotdesk.errors.HotdeskError)
 """
     assert _run(code).splitlines() == [
-        "hotdesk hotdesk.lazy_names",
+        "hotdesk hotdesk.python hotdesk.python.lazy_names",
         "HD205 hotdesk.planning.planner True",
         "False True",
     ]

@@ -15,6 +15,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from hotdesk.errors import ArtifactError, ShapeError
+from hotdesk.graphs import reached
 
 LIMIT = 1 << 256
 """No value is as large: a table could say to square a number again and again."""
@@ -77,15 +78,8 @@ class Formulas:
 
     def symbols(self, number: int) -> frozenset[str]:
         """The symbols that a formula has in it. Looks at what it is made of, and at no other."""
-        found, seen, left = set[str](), {number}, [number]
-        while left:
-            node = self._nodes[left.pop()]
-            if node[0] == "s":
-                found.add(node[1])
-            new = {*_operands(node)} - seen
-            seen |= new
-            left += new
-        return frozenset(found)
+        inside = reached([number], lambda each: _operands(self._nodes[each]))
+        return frozenset(self._nodes[each][1] for each in inside if self.is_symbol(each))
 
     def is_symbol(self, number: int) -> bool:
         return self._nodes[number][0] == "s"

@@ -12,6 +12,7 @@ import numpy as np
 from hotdesk._bindings import ir
 from hotdesk.checker.interpreter import FunctionReader
 from hotdesk.checker.values import Array, xp
+from hotdesk.graphs import reached
 from hotdesk.ir.walking import defining_op, made_by, users
 
 _FOLDS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
@@ -66,17 +67,12 @@ def find_fold(function: FunctionReader, body: ir.Block, inputs: int, output: int
 
 def _needs(value: ir.Value, arguments: Sequence[ir.Value], body: ir.Block) -> bool:
     """Whether a value is computed from one of some arguments of the body."""
-    seen: set[ir.Value] = set()
-    open_ = [value]
-    while open_:
-        each = open_.pop()
-        if each in arguments:
-            return True
+
+    def operands(each: ir.Value) -> Sequence[ir.Value]:
         op = defining_op(each)
-        if each not in seen and op is not None and op.block == body:
-            open_.extend(op.operands)
-        seen.add(each)
-    return False
+        return list(op.operands) if op is not None and op.block == body else ()
+
+    return not reached([value], operands).keys().isdisjoint(arguments)
 
 
 def _product(body: ir.Block, value: ir.Value) -> tuple[int, int] | None:

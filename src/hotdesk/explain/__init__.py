@@ -6,7 +6,7 @@ and `remedies.py`. `source.py` is how ops are named.
 
 from typing import TYPE_CHECKING
 
-from hotdesk.lazy_names import lazy_names
+from hotdesk.python.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hotdesk.explain.decision import Decision, Outcome

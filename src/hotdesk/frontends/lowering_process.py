@@ -20,9 +20,9 @@ from contextlib import suppress
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.child_python import ends_unless_asked, start_python
 from hotdesk.errors import PassError
 from hotdesk.ir.context import make_context, run_mlir_passes
+from hotdesk.python.child_process import ends_unless_asked, start_python
 
 LIMIT = 120
 """Seconds of processor time; a BERT takes 0.2."""

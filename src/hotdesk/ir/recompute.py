@@ -115,18 +115,17 @@ def _needed(value: ir.Value) -> list[ir.Value] | None:
 
 
 def _divides_by_numbers(op: ir.Operation) -> bool:
-    waiting: list[Any] = list(cast(Any, op.attributes["map"]).value.results)
-    while waiting:
-        expression = waiting.pop()
-        if not isinstance(expression, ir.AffineBinaryExpr):
-            continue
-        divisor: Any = expression.rhs
-        if isinstance(expression, _QUOTIENTS) and not (
-            isinstance(divisor, ir.AffineConstantExpr) and divisor.value > 0
-        ):
-            return False
-        waiting += [expression.lhs, divisor]
-    return True
+    return all(map(_has_quotient, cast(Any, op.attributes["map"]).value.results))
+
+
+def _has_quotient(expression: Any) -> bool:
+    """Whether an affine expression divides by nothing but numbers above 0."""
+    if not isinstance(expression, ir.AffineBinaryExpr):
+        return True
+    divisor: Any = expression.rhs
+    if isinstance(expression, _QUOTIENTS) and not (isinstance(divisor, ir.AffineConstantExpr) and divisor.value > 0):
+        return False
+    return _has_quotient(expression.lhs) and _has_quotient(divisor)
 
 
 def _needed_for_size(dim: ir.Operation) -> list[ir.Value] | None:

@@ -8,7 +8,7 @@ Read `planner.py` first, which is `plan`, then the four rooms: `problem` (what i
 
 from typing import TYPE_CHECKING
 
-from hotdesk.lazy_names import lazy_names
+from hotdesk.python.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hotdesk.planning.placement.portfolio import DEFAULT_EFFORT, NO_REUSE, STRATEGIES

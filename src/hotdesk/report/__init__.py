@@ -7,7 +7,7 @@ answers questions of one; `profile.py`, `dynamo.py` and `tradeoff.py` are report
 
 from typing import TYPE_CHECKING
 
-from hotdesk.lazy_names import lazy_names
+from hotdesk.python.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hotdesk.report.certificates import Certificate, CertifiedBuffer

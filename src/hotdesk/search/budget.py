@@ -23,12 +23,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.shared_loops import for_bounds
 from hotdesk.analysis.order.split_candidates import SplitCandidate, split_candidates
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.errors import OptionError, PlanError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.context import entered
+from hotdesk.ir.loops import for_bounds
 from hotdesk.ir.types import is_any_tensor
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.base import Pass

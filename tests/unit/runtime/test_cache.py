@@ -118,7 +118,8 @@ def test_what_programs_share_depends_on_all_the_code_that_generates_it() -> None
         "hotdesk.elements",
         "hotdesk.errors",
         "hotdesk.graphs",
-        "hotdesk.lazy_names",
+        "hotdesk.python",
+        "hotdesk.python.lazy_names",
     ]  # `errors` and `lazy_names` make no code
 
 

@@ -42,7 +42,6 @@ from hotdesk.analysis.memrefs.shared_loops import (
     CALLS,
     MEMORY,
     SHAREABLE,
-    bounds_of,
     can_be_outlined,
     cut_dimension,
     is_worth_it,
@@ -50,6 +49,7 @@ from hotdesk.analysis.memrefs.shared_loops import (
 )
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import source_in_model
+from hotdesk.ir.loops import bounds_of
 from hotdesk.ir.recompute import Recomputation
 from hotdesk.ir.types import element_bytes, element_of, is_memref, shape_of
 from hotdesk.ir.walking import (

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hotdesk.analysis.in_place.causes import without_copies
@@ -23,6 +23,7 @@ from hotdesk.analysis.in_place.inplace import NO_PREMISES, InPlaceAnalysis, Prem
 from hotdesk.analysis.in_place.merges import Apart
 from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import TensorProgram
+from hotdesk.graphs import reached
 from hotdesk.models.control_flow import has_ways
 from hotdesk.program.records import FlowEdge
 from hotdesk.sizes.size import Size
@@ -144,19 +145,14 @@ class _Behind:
     def _targets(self, value: int) -> set[int]:
         """The values, each one of several, that a value in several places goes back to; none if it is not in several."""
         places, root = self._analysis.places, self._analysis.readers.root
-        found: set[int] = set()
-        seen: set[int] = set()
-        waiting = [value]
-        while waiting:
-            each = root[waiting.pop()]
-            if each in seen or places.place_of(each) is not None:
-                continue
-            seen.add(each)
-            if edges := self._edges.to(each):
-                found.add(each)
-            passed = [(edge.source, edge.op) for edge in (*edges, *self._passed.get(each, ()))]
-            waiting.extend(v for v, op in (*passed, *self._overwritten(each)) if self._is_taken(root[v], op))
-        return found
+
+        def sources(each: int) -> Iterator[int]:
+            passed = [(edge.source, edge.op) for edge in (*self._edges.to(each), *self._passed.get(each, ()))]
+            taken = (root[v] for v, op in (*passed, *self._overwritten(each)) if self._is_taken(root[v], op))
+            return (source for source in taken if places.place_of(source) is None)
+
+        starts = [root[value]] if places.place_of(root[value]) is None else []
+        return {each for each in reached(starts, sources) if self._edges.to(each)}
 
     def _is_taken(self, value: int, number: int) -> bool:
         """Whether an op passes a value on each time it is made: else what becomes it would be copied for nothing at times."""

@@ -21,8 +21,9 @@ from math import prod
 from typing import cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.types import DYNAMIC, is_memref, is_strided, shape_of
-from hotdesk.ir.walking import captured_operands, constant_of, int_array, integer_of, made_by, nested_ops
+from hotdesk.ir.loops import LoopBounds, bounds_of, for_bounds
+from hotdesk.ir.types import is_memref, is_strided, shape_of
+from hotdesk.ir.walking import captured_operands, constant_of, integer_of, made_by, nested_ops
 from hotdesk.models.generics import is_dear
 
 GRAIN = 1 << 18
@@ -42,24 +43,6 @@ _ENOUGH = 16  # iterations of a dimension that is cut for its place
 _SOME = 16  # iterations, or elements of a dimension, of which nothing is known
 _DEAR = 10  # operations that an elementary function stands for
 _WIDEST = 64  # bits that a number may have
-
-
-@dataclass(frozen=True, slots=True)
-class LoopBounds:
-    """Where one dimension of a loop begins and ends, and its step: each an integer or a value."""
-
-    lower: int | ir.Value
-    upper: int | ir.Value
-    step: int | ir.Value
-
-    @property
-    def trips(self) -> int | None:
-        """How many iterations it has; None where that is known only when it runs."""
-        match self:
-            case LoopBounds(int(lower), int(upper), int(step)) if step > 0:
-                return max(0, -((lower - upper) // step))
-            case _:
-                return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,34 +102,6 @@ def _can_be_passed(kind: ir.Type) -> bool:
     return isinstance(kind, (ir.IndexType, ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type))
 
 
-# Bounds
-
-
-def bounds_of(loop: ir.Operation) -> list[LoopBounds]:
-    """The bounds of each dimension of a parallel loop."""
-    segments = int_array(loop.attributes["operandSegmentSizes"])
-    groups: list[list[int | ir.Value]] = []
-    if loop.name == "scf.parallel":
-        values, rank = [_number(value) for value in loop.operands], segments[0]
-        groups = [values[rank * i : rank * (i + 1)] for i in range(3)]
-    else:
-        rest = iter(list(loop.operands))
-        for name in ("staticLowerBound", "staticUpperBound", "staticStep"):
-            entries = int_array(loop.attributes[name])
-            groups.append([_number(next(rest)) if entry == DYNAMIC else entry for entry in entries])
-    return [LoopBounds(*each) for each in zip(*groups, strict=True)]
-
-
-def for_bounds(loop: ir.Operation) -> LoopBounds:
-    """The bounds of an `scf.for`."""
-    return LoopBounds(*(_number(value) for value in list(loop.operands)[:3]))
-
-
-def _number(value: ir.Value) -> int | ir.Value:
-    known = constant_of(value)
-    return known if isinstance(known, int) else value
-
-
 def cut_dimension(loop: ir.Operation) -> int:
     """The dimension to be cut into ranges: the outermost that is long enough, or else the longest."""
     trips = [each.trips for each in bounds_of(loop)]
@@ -198,7 +153,7 @@ def _only_loops(loop: ir.Operation) -> tuple[ir.Operation, tuple[LoopBounds, ...
             if any(constant_of(value) is None and value in inside for value in bounds):
                 break
             innermost = op
-            found.append(LoopBounds(*map(_number, bounds)))
+            found.append(LoopBounds.of(*bounds))
         op = _only_inside(op)
     return innermost, tuple(found)
 

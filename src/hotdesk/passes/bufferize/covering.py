@@ -66,21 +66,12 @@ class Covering:
             for place, _ in self._places.locations(value)
         ):
             return None
-        found: set[ir.Value] = set()
-        seen: set[ir.Value] = set()
-        waiting = [buffer]
-        while waiting:
-            each = all_of(waiting.pop(), taken)
-            if each in seen:
-                continue
-            seen.add(each)
-            sources = sources_of(each).get(each, ())
-            waiting.extend(sources)
-            if not sources:
-                if each in taken or made_by(each, *_MAKING) is None:
-                    return None
-                found.add(each)
-        return frozenset(found)
+
+        def sources(each: ir.Value) -> list[ir.Value]:
+            return [all_of(source, taken) for source in sources_of(each).get(each, ())]
+
+        found = frozenset(each for each in reached([all_of(buffer, taken)], sources) if not sources(each))
+        return None if any(each in taken or made_by(each, *_MAKING) is None for each in found) else found
 
     def _runs_once(self, block: ir.Block) -> bool:
         """Whether a block is the function's own, and none that control comes back to."""

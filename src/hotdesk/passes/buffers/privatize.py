@@ -45,10 +45,11 @@ from hotdesk.analysis.allocations.privatization import (
     find_privatizations,
     known_in_front,
 )
-from hotdesk.analysis.memrefs.shared_loops import SHAREABLE, LoopBounds, bounds_of
+from hotdesk.analysis.memrefs.shared_loops import SHAREABLE
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import compared, create, ended
+from hotdesk.ir.loops import LoopBounds, as_value, bounds_of, index_of, nest, parallel, place_of, trips_of
 from hotdesk.ir.types import DYNAMIC, element_bytes, element_of, shape_of
 from hotdesk.ir.walking import all_functions, modules, nested_ops, runs_every_call
 from hotdesk.models.new_memory import ALLOC, DEALLOC, dynamic_sizes
@@ -57,7 +58,6 @@ from hotdesk.models.payloads import inlined
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.reduction_chunks import cut_in_chunks
 from hotdesk.passes.buffers.share import byte_view, new_bytes
-from hotdesk.passes.index_loops import as_value, index_of, nest, parallel, place_of, trips_of
 from hotdesk.program.calls import bottom_up
 
 _NO_MACHINE_HAS = 1 << 48

@@ -24,12 +24,11 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.reductions import CHUNKS, Combiner, chunk_count, chunk_length, least_length
-from hotdesk.analysis.memrefs.shared_loops import LoopBounds, bounds_of
 from hotdesk.ir.building import create
+from hotdesk.ir.loops import LoopBounds, bounds_of, index_of, nest, parallel, place_of, trips_of, yields
 from hotdesk.ir.walking import attributes_of, segment_sizes
 from hotdesk.models.new_memory import ALLOC, DEALLOC
 from hotdesk.models.parallel import reduced_iteration
-from hotdesk.passes.index_loops import index_of, nest, parallel, place_of, trips_of, yields
 
 _OF_THE_ROUNDING = ("reassoc", "nsz", "arcp", "contract", "afn")
 """The flags of `arith.fastmath` that promise nothing of values."""

@@ -15,13 +15,13 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs import shared_loops
-from hotdesk.analysis.memrefs.shared_loops import LoopBounds, SharedLoop, bounds_of
+from hotdesk.analysis.memrefs.shared_loops import SharedLoop
 from hotdesk.ir.building import create, index_cast
+from hotdesk.ir.loops import LoopBounds, as_value, bounds_of, index_of, nest, place_of, trips_of
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.walking import captured_operands, defining_op, function_around, made_by
 from hotdesk.kernels.parts import part_name
 from hotdesk.models.payloads import inlined
-from hotdesk.passes.index_loops import as_value, index_of, nest, place_of, trips_of
 from hotdesk.passes.lower.unpacked_memrefs import passed_types, put_together, taken_apart
 
 FINER = 4

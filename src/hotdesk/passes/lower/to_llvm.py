@@ -13,10 +13,10 @@ register asks for `__truncsfbf2`: `SUPPORT` has it.
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.shared_loops import for_bounds
 from hotdesk.ir.building import compared, constant, create, replace
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.linking import define
+from hotdesk.ir.loops import for_bounds
 from hotdesk.ir.walking import nested_ops
 from hotdesk.kernels.elementary import use_elementary_functions
 

@@ -20,11 +20,11 @@ from importlib.util import find_spec
 from math import gcd
 from typing import Any
 
-from hotdesk.interruptible import interruptible
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.placement.instance import Answer, Instance, common_unit
 from hotdesk.planning.placement.tied import BodyPlacement, BodyProblem
 from hotdesk.planning.problem.numbers import LARGEST_TOTAL
+from hotdesk.python.interruptible import interruptible
 
 NODES_PER_EFFORT = 1_000_000
 """What a unit of the solver's deterministic time counts for."""

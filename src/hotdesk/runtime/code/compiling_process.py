@@ -19,7 +19,7 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 
-from hotdesk.child_python import ends_unless_asked, start_python
+from hotdesk.python.child_process import ends_unless_asked, start_python
 from hotdesk.runtime.cache import Cache, the_cache
 
 

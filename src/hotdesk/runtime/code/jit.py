@@ -13,8 +13,8 @@ from typing import cast
 
 from hotdesk._bindings import ExecutionEngine, ir, make_engine, object_file, packed_entry
 from hotdesk.errors import LoweringError
-from hotdesk.interruptible import interruptible
 from hotdesk.ir.linking import defined_names
+from hotdesk.python.interruptible import interruptible
 from hotdesk.runtime.cache import Cache, key_of, the_cache
 from hotdesk.runtime.code.objects import ObjectCode, ObjectError, c_function, is_loadable
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from hotdesk._bindings import ir, translated
 from hotdesk.errors import ArtifactMachineError, MissingExtraError
-from hotdesk.interruptible import interruptible
+from hotdesk.python.interruptible import interruptible
 from hotdesk.runtime.code.targets import Target
 
 _LEVEL = 3  # of optimisation

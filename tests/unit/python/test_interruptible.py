@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hotdesk.interruptible import interruptible
+from hotdesk.python.interruptible import interruptible
 
 
 @pytest.fixture

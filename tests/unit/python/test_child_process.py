@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hotdesk import child_python
-from hotdesk.child_python import start_python
+from hotdesk.python import child_process
+from hotdesk.python.child_process import start_python
 
 
 def test_it_has_our_path_and_none_of_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,10 +41,12 @@ def test_an_application_that_python_is_built_into_is_not_started_again(monkeypat
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no alarms")
 def test_it_ends_if_nobody_asks() -> None:
-    code = "import hotdesk.child_python as c; c._IDLE = 1; c.ends_unless_asked(True); sys.stdin.read()"
+    code = "import hotdesk.python.child_process as c; c._IDLE = 1; c.ends_unless_asked(True); sys.stdin.read()"
     child = start_python(code, stderr=subprocess.DEVNULL)
     assert child.wait() < 0
-    code = "import hotdesk.child_python as c; c._IDLE = 1; c.ends_unless_asked(True); c.ends_unless_asked(False)"
+    code = (
+        "import hotdesk.python.child_process as c; c._IDLE = 1; c.ends_unless_asked(True); c.ends_unless_asked(False)"
+    )
     child = start_python(f"{code}; import time; time.sleep(2)")
     assert child.wait() == 0
-    assert child_python._IDLE > 1  # pyright: ignore[reportPrivateUsage]
+    assert child_process._IDLE > 1  # pyright: ignore[reportPrivateUsage]

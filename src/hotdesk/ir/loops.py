@@ -1,13 +1,66 @@
-"""Small builders for loops over ranges of iterations: index arithmetic, loops one in the other, and parallel ones."""
+"""Loops over ranges of iterations: the bounds of those that are there, and new ones, one in the other or parallel.
+
+scf.for %i = %a to %b step 4    ->    LoopBounds(%a, %b, 4)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.shared_loops import LoopBounds
 from hotdesk.ir.building import create, index_constant
 from hotdesk.ir.building import loop as begun_loop
+from hotdesk.ir.types import DYNAMIC
+from hotdesk.ir.walking import constant_of, int_array
+
+
+@dataclass(frozen=True, slots=True)
+class LoopBounds:
+    """Where one dimension of a loop begins and ends, and its step: each an integer or a value."""
+
+    lower: int | ir.Value
+    upper: int | ir.Value
+    step: int | ir.Value
+
+    @property
+    def trips(self) -> int | None:
+        """How many iterations it has; None where that is known only when it runs."""
+        match self:
+            case LoopBounds(int(lower), int(upper), int(step)) if step > 0:
+                return max(0, -((lower - upper) // step))
+            case _:
+                return None
+
+    @classmethod
+    def of(cls, lower: ir.Value, upper: ir.Value, step: ir.Value) -> LoopBounds:
+        """Bounds that values tell, as numbers where these are constants."""
+        return cls(_number(lower), _number(upper), _number(step))
+
+
+def bounds_of(loop: ir.Operation) -> list[LoopBounds]:
+    """The bounds of each dimension of a parallel loop."""
+    segments = int_array(loop.attributes["operandSegmentSizes"])
+    groups: list[list[int | ir.Value]] = []
+    if loop.name == "scf.parallel":
+        values, rank = [_number(value) for value in loop.operands], segments[0]
+        groups = [values[rank * i : rank * (i + 1)] for i in range(3)]
+    else:
+        rest = iter(list(loop.operands))
+        for name in ("staticLowerBound", "staticUpperBound", "staticStep"):
+            entries = int_array(loop.attributes[name])
+            groups.append([_number(next(rest)) if entry == DYNAMIC else entry for entry in entries])
+    return [LoopBounds(*each) for each in zip(*groups, strict=True)]
+
+
+def for_bounds(loop: ir.Operation) -> LoopBounds:
+    """The bounds of an `scf.for`."""
+    return LoopBounds.of(*list(loop.operands)[:3])
+
+
+def _number(value: ir.Value) -> int | ir.Value:
+    known = constant_of(value)
+    return known if isinstance(known, int) else value
 
 
 def index_of(name: str, *operands: int | ir.Value, before: ir.Operation) -> ir.Value:

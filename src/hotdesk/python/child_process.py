@@ -21,7 +21,7 @@ def start_python(code: str, **options: Any) -> subprocess.Popen[Any]:
     if not sys.executable or getattr(sys, "frozen", False):
         raise OSError("no Python to start")
     # Nothing is imported before it has our path: its own begins with the working folder, as an interactive Python's does.
-    path = [*filter(None, map(str, sys.path)), str(Path(__file__).parents[1])]
+    path = [*filter(None, map(str, sys.path)), str(Path(__file__).parents[2])]
     command = [sys.executable, "-c", f"import sys; sys.path[:] = sys.argv[1:]; {code}", *path]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, **options)
 

@@ -19,7 +19,7 @@ def lazy_names(
 
     def found(name: str) -> Any:
         if name in places:
-            from hotdesk.whole_imports import whole_imports
+            from hotdesk.python.whole_imports import whole_imports
 
             with whole_imports():
                 return vars(sys.modules[package]).setdefault(name, getattr(import_module(places[name]), name))
