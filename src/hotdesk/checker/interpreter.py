@@ -32,7 +32,7 @@ from hotdesk.errors import ExecutionError, LoweringError
 from hotdesk.explain import Source
 from hotdesk.graphs import reached
 from hotdesk.ir.locations import placed, python_line, source_of
-from hotdesk.ir.types import DYNAMIC, is_tensor
+from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
 from hotdesk.ir.walking import segment_sizes, symbol_name
 from hotdesk.models.scf import LOOPS_AND_BRANCHES
 
@@ -173,24 +173,18 @@ class OpReader:
 
     def mixed(self, name: str, slots: Sequence[int]) -> Callable[[Frame], list[int]]:
         """Numbers of which some are in an attribute and the others in slots."""
-        static, rest = self.integers(name), iter(slots)
-        parts = [(False, next(rest)) if number == DYNAMIC else (True, number) for number in static]
-        if all(known for known, _ in parts):
-            return lambda frame: list(static)
-        defined, at = self.interpreter.defined, self.at
-
-        def values(frame: Frame) -> list[int]:
-            return [part if known else int(defined(frame[part], at)) for known, part in parts]
-
-        return values
+        return self._filled([None if number == DYNAMIC else number for number in self.integers(name)], slots)
 
     def dynamic_sizes(self, value_type: Any, slots: Sequence[int]) -> Callable[[Frame], list[int]]:
         """The sizes of a memref of a type, those it leaves open from slots."""
+        return self._filled(shape_of(value_type), slots)
+
+    def _filled(self, numbers: Sequence[int | None], slots: Sequence[int]) -> Callable[[Frame], list[int]]:
+        """Numbers, those that are not known from slots."""
         rest = iter(slots)
-        parts = [
-            (False, next(rest)) if value_type.is_dynamic_dim(i) else (True, int(value_type.get_dim_size(i)))
-            for i in range(value_type.rank)
-        ]
+        parts = [(False, next(rest)) if number is None else (True, number) for number in numbers]
+        if all(known for known, _ in parts):
+            return lambda frame: [number for _, number in parts]
         defined, at = self.interpreter.defined, self.at
 
         def values(frame: Frame) -> list[int]:

@@ -1,9 +1,8 @@
-"""How many bytes the tensors of a function take while each operation of its body runs, estimated before bufferization.
+"""Whether the peak rises where a value is computed where it is inserted, by the estimate of `analysis.order.held`.
 
-What is live when, and what may lie where an operand did, is `analysis.order.schedules`' estimate; symbols count as `ASSUMED`
-elements. Computing a value where it is inserted saves its own buffer, but then everything that is last read on the way is there
-beside the destination. That is more than before iff the value could have been written over one of its operands and others die
-with it, or iff what makes it moves down to where the destination is already.
+Symbols count as `ASSUMED` elements. Computing a value where it is inserted saves its own buffer, but then everything that is last
+read on the way is there beside the destination. That is more than before iff the value could have been written over one of its
+operands and others die with it, or iff what makes it moves down to where the destination is already.
 """
 
 from __future__ import annotations
@@ -13,19 +12,14 @@ from math import prod
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.chain import Chain
-from hotdesk.analysis.order.schedules import read_stretch, used_in_other_blocks
-from hotdesk.analysis.tensors.reading import read_function
+from hotdesk.analysis.order.held import HeldStep, read_held
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
 from hotdesk.ir.walking import defining_op, users
-from hotdesk.models.facts import Facts
-from hotdesk.models.model import OpModel
-from hotdesk.models.registry import choosing, model_of
+from hotdesk.models.registry import model_of
 from hotdesk.models.tensor import KEEPS_NOTHING
-from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
 
 ASSUMED = 256
-_UNKNOWN = OpModel(lambda op: Facts())
 
 
 class HeldBytes:
@@ -34,7 +28,7 @@ class HeldBytes:
     def __init__(self, function: ir.Operation) -> None:
         self._function = function
         self._tasks: dict[ir.Value, int] | None = None  # by first results: the hash of an op depends on its operands
-        self._steps: list[_Step] = []
+        self._steps: tuple[HeldStep, ...] = ()
         self._peak = 0
 
     def raised_by(self, chain: Chain) -> bool:
@@ -82,52 +76,14 @@ class HeldBytes:
     def _read(self) -> dict[ir.Value, int]:
         if self._tasks is None:
             self._tasks = {}
-            try:
-                with choosing(lambda name, model: _UNKNOWN if model is None else model):
-                    record = read_function(self._function)
-            except BufferizationError:  # an element type without a size
+            found = read_held(self._function, ASSUMED, returned=False)
+            if found is None:
                 return self._tasks
-            elsewhere = used_in_other_blocks(record)
-            stretch = read_stretch(record, record.blocks[0], {}, elsewhere, ASSUMED, returned=False)
-            tasks = [(stretch.operations[position], task) for task, position in enumerate(stretch.tasks)]
+            tasks = [(found.stretch.operations[position], task) for task, position in enumerate(found.stretch.tasks)]
             self._tasks = {op.results[0]: task for op, task in tasks if len(op.results)}
-            self._steps = _steps(stretch.problem)
+            self._steps = found.steps
             self._peak = max(step.held for step in self._steps)
         return self._tasks
-
-
-class _Step:
-    """What is held while a task runs, and the bytes of the values that it makes, and of those last read by it.
-
-    `over` has the operands that it writes values over.
-    """
-
-    def __init__(self, problem: ScheduleProblem, task: Task, dying: list[int], level: int) -> None:
-        self.dying = {value: problem.sizes[value] for value in dying}
-        self.made = {value: problem.sizes[value] for value in task.results}
-        self.over: dict[int, int] = {}
-        for result, operand in task.displacements:
-            if operand in self.dying and operand not in self.over.values():
-                self.over.setdefault(result, operand)
-        self.held = level + sum(size for value, size in self.made.items() if value not in self.over) + task.scratch
-
-
-def _steps(problem: ScheduleProblem) -> list[_Step]:
-    last: dict[int, int] = {}
-    made: set[int] = set()
-    for number, task in enumerate(problem.tasks):
-        last.update(dict.fromkeys((*task.results, *task.operands), number))
-        made.update(task.results)
-    level = sum(size for value, size in enumerate(problem.sizes) if value not in made)
-    steps: list[_Step] = []
-    for number, task in enumerate(problem.tasks):
-        dying = [
-            value for value in (*task.operands, *task.results) if last[value] == number and value not in problem.kept
-        ]
-        step = _Step(problem, task, [value for value in dying if value in task.operands], level)
-        steps.append(step)
-        level += sum(step.made.values()) - sum(problem.sizes[value] for value in dying)
-    return steps
 
 
 def _may_raise(chain: Chain) -> bool:

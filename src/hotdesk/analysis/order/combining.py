@@ -12,8 +12,7 @@
    not read it.
 4. More is held while `%v` is there than anywhere if no such value were: else the peak would be no lower.
 
-All sizes are known. What is held is an estimate: tensors from the operation that makes them to the last that reads them, or
-what lies with them; a result is not counted beside an operand of its size that dies there and is read element by element.
+All sizes are known. What is held is the estimate of `analysis.order.held`.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import Loops, cut_dims
+from hotdesk.analysis.order.held import read_held
 from hotdesk.analysis.order.spans import SplitPart, bytes_again, largest_part, parts_of
 from hotdesk.analysis.order.splitting import Split, find_alone
 from hotdesk.analysis.order.straight_line import StraightLine
@@ -31,6 +31,8 @@ from hotdesk.graphs import reached
 from hotdesk.ir.types import element_of, is_tensor, shape_of
 from hotdesk.models.generics import is_linalg
 from hotdesk.models.tensor import has_contents_of_its_own
+
+_ASSUMED = 1  # for symbols, of which there are none
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,35 +197,16 @@ def _combination(
 
 
 def _held(line: StraightLine) -> list[int]:
-    """The bytes that are held while each operation runs, about."""
-    changes = [0] * (len(line.ops) + 1)
-    for value, maker in line.makers.items():
-        if not is_tensor(value.type) or not _has_memory(line, maker):
-            continue
-        first = maker + 1 if _takes_over(line, maker) else maker
-        end = _last_use(line, value) + 1
-        if first < end:
-            changes[first] += line.bytes(value)
-            changes[end] -= line.bytes(value)
-    held: list[int] = []
-    for change in changes[:-1]:
-        held.append(change + (held[-1] if held else 0))
+    """The bytes that are held while each operation runs, about; 0 while one runs that makes no buffer."""
+    found, held = read_held(line.function, _ASSUMED, returned=True), [0] * len(line.ops)
+    for position, step in () if found is None else zip(found.stretch.tasks, found.steps, strict=True):
+        held[position] = step.held
     return held
 
 
 def _has_memory(line: StraightLine, maker: int) -> bool:
     """Whether what an operation makes has memory of its own: views and destinations without contents do not."""
     return has_contents_of_its_own(line.ops[maker].name)
-
-
-def _takes_over(line: StraightLine, maker: int) -> bool:
-    op, loops = line.ops[maker], line.loops(maker)
-    if loops is None or len(op.results) != 1 or not loops.is_elementwise:
-        return False
-    return any(
-        each in line.makers and _last_use(line, each) == maker and _has_memory(line, line.makers[each])
-        for each in _aligned(op, loops)
-    )
 
 
 def _last_use(line: StraightLine, value: ir.Value) -> int:

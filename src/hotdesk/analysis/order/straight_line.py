@@ -31,6 +31,7 @@ class StraightLine:
 
     def __init__(self, function: ir.Operation, assumed: int = 256) -> None:
         """A size that is not known counts as `assumed`."""
+        self.function = function
         self.ops = top_level_ops(function)
         self._assumed = assumed
         self._sizes = SymbolicSizes(function)

@@ -6,13 +6,13 @@ its tasks needs, coefficient by coefficient, no more than some task of the other
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
+from hotdesk.planning.scheduling.problem import ScheduleProblem, at_first, runs
 
 MOST_COMPARED = 4096
 """Distinct needs of an order; beyond, nothing is proven."""
@@ -33,40 +33,18 @@ def is_never_higher(problem: ScheduleProblem, sizes: NDArray[np.int64], order: S
 
 def _needs(problem: ScheduleProblem, sizes: NDArray[np.int64], order: Sequence[int]) -> NDArray[np.int64]:
     """What tasks need at their peak, each distinct need once. Scratch memory is a monomial for each amount of it."""
-    left = [0] * len(problem.sizes)
-    for task in problem.tasks:
-        for value in task.operands:
-            left[value] += 1
-    made = {value for task in problem.tasks for value in task.results}
-    there = [v for v in range(len(left)) if v not in made and (left[v] or v in problem.kept)]
-    live: Any = sizes[there].sum(axis=0)
+    live: Any = _sum(sizes, at_first(problem))
     amounts = {amount: place for place, amount in enumerate(sorted({task.scratch for task in problem.tasks} - {0}))}
     rows: dict[bytes, Any] = {}
-    for number in order:
-        task = problem.tasks[number]
-        for value in task.operands:
-            left[value] -= 1
-        dying = [v for v in task.operands if not left[v] and v not in problem.kept]
-        saved = _paired(task, dying)
+    for run in runs(problem, order):
         scratch = np.zeros(len(amounts), np.int64)
-        if task.scratch:
-            scratch[amounts[task.scratch]] = task.scratch
-        need: Any = np.concatenate([live + _sum(sizes, task.results) - _sum(sizes, saved), scratch])
+        if run.task.scratch:
+            scratch[amounts[run.task.scratch]] = run.task.scratch
+        need: Any = np.concatenate([live + _sum(sizes, run.task.results) - _sum(sizes, run.taken_over), scratch])
         rows[need.tobytes()] = need
-        outlive = [v for v in task.results if left[v] or v in problem.kept]
-        live = live + _sum(sizes, outlive) - _sum(sizes, dying)
+        live = live + _sum(sizes, run.outliving) - _sum(sizes, run.dying)
     return np.array([np.zeros(sizes.shape[1] + len(amounts), np.int64), *rows.values()])
 
 
-def _sum(sizes: NDArray[np.int64], values: Sequence[int]) -> Any:
+def _sum(sizes: NDArray[np.int64], values: Iterable[int]) -> Any:
     return sizes[list(values)].sum(axis=0)
-
-
-def _paired(task: Task, dying: Sequence[int]) -> list[int]:
-    """Results that lie in operands that die, the first that fits for each."""
-    free, paired = set(dying), list[int]()
-    for result, operand in task.displacements:
-        if operand in free and result not in paired:
-            free.remove(operand)
-            paired.append(result)
-    return paired

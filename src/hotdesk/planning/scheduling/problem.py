@@ -7,7 +7,9 @@ operand which no later task reads lies in that operand's bytes. The peak of an o
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,40 @@ class ScheduleProblem:
                     f"task {number}: expected a displacement of equal size, "
                     f"got {self.sizes[result]} and {self.sizes[operand]} bytes"
                 )
+
+
+class TaskRun(NamedTuple):
+    """A task as it runs in an order: the operands that no later task reads, and the results that are there behind it."""
+
+    task: Task
+    dying: tuple[int, ...]
+    outliving: tuple[int, ...]
+
+    @property
+    def taken_over(self) -> dict[int, int]:
+        """The results that lie where dying operands do, each with its operand: the first that is free, in the order of pairs."""
+        found: dict[int, int] = {}
+        for result, operand in self.task.displacements:
+            if operand in self.dying and operand not in found.values():
+                found.setdefault(result, operand)
+        return found
+
+
+def runs(problem: ScheduleProblem, order: Sequence[int]) -> Iterator[TaskRun]:
+    """The tasks of an order that is allowed, as they run."""
+    last = {value: place for place, number in enumerate(order) for value in problem.tasks[number].operands}
+    last.update(dict.fromkeys(problem.kept, len(order)))
+    for place, number in enumerate(order):
+        task = problem.tasks[number]
+        dying = tuple([value for value in task.operands if last[value] == place])
+        yield TaskRun(task, dying, tuple([value for value in task.results if last.get(value, place) > place]))
+
+
+def at_first(problem: ScheduleProblem) -> list[int]:
+    """The values that are there in front of all tasks: those that are read or kept, and that none makes."""
+    made = {value for task in problem.tasks for value in task.results}
+    wanted = {value for task in problem.tasks for value in task.operands} | problem.kept
+    return sorted(wanted - made)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
+from hotdesk.planning.scheduling.problem import ScheduleProblem, Task, at_first, runs
 
 Step = Callable[[int, int, int], tuple[int, int]]
 
@@ -185,23 +185,13 @@ class Segment:
 
 def peak_along(problem: ScheduleProblem, order: Sequence[int]) -> int:
     """The most bytes that are live at a task of an order that is allowed; 0 without tasks. O(tasks and operands)."""
-    left = [0] * len(problem.sizes)
-    made = {v for task in problem.tasks for v in task.results}
-    for task in problem.tasks:
-        for value in task.operands:
-            left[value] += 1
-    live = sum(size for v, size in enumerate(problem.sizes) if v not in made and (left[v] or v in problem.kept))
+    live = sum(problem.sizes[v] for v in at_first(problem))
     peak = 0
-    for number in order:
-        task = problem.tasks[number]
-        for value in task.operands:
-            left[value] -= 1
-        dying = [v for v in task.operands if not left[v] and v not in problem.kept]
-        outlive = [v for v in task.results if left[v] or v in problem.kept]
+    for task, dying, outliving in runs(problem, order):
         wants = _wants(task, problem.sizes, dying)
         makes = task.scratch + sum(problem.sizes[v] for v in task.results)
         peak = max(peak, live + makes - _match(wants, (1 << len(dying)) - 1))
-        live += sum(problem.sizes[v] for v in outlive) - sum(problem.sizes[v] for v in dying)
+        live += sum(problem.sizes[v] for v in outliving) - sum(problem.sizes[v] for v in dying)
     return peak
 
 
