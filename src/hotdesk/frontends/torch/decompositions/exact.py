@@ -1,7 +1,7 @@
 """PyTorch ops on booleans, integers and scalars, and running maxima, as PyTorch defines them.
 
-* booleans: the larger is their disjunction, the smaller their conjunction; they are sorted as integers (torch-mlir sees True as
-  −1) and multiplied as 64-bit integers;
+* booleans are clamped by their disjunction and conjunction, sorted as integers (torch-mlir sees True as −1), and multiplied as
+  64-bit integers;
 * integers to the power of integers by repeated squaring; products of integers; closeness of what is infinite, or no number;
 * unsigned bytes are clamped as 32-bit integers;
 * a shift by less than 0, or by all bits, leaves 0, and the sign on the way to the right (LLVM leaves it open);
@@ -26,14 +26,6 @@ from torch import Tensor
 from hotdesk.frontends.torch.decompositions.widened import either, rounded
 
 aten: Any = torch.ops.aten
-
-
-def _larger(x: Tensor, y: Tensor) -> Tensor:
-    return torch.logical_or(x, y) if x.dtype == y.dtype == torch.bool else NotImplemented
-
-
-def _smaller(x: Tensor, y: Tensor) -> Tensor:
-    return torch.logical_and(x, y) if x.dtype == y.dtype == torch.bool else NotImplemented
 
 
 def _clamp(x: Tensor, lower: Tensor | None = None, upper: Tensor | None = None) -> Tensor:
@@ -255,10 +247,6 @@ def _extremes(order: Callable[..., Tensor]) -> Callable[..., tuple[Tensor, Tenso
 
 
 EXACT: dict[Any, Callable[..., Any]] = {
-    aten.maximum.default: _larger,
-    aten.minimum.default: _smaller,
-    aten.max.other: _larger,
-    aten.min.other: _smaller,
     aten.clamp.Tensor: _clamp,
     aten.clamp_min.Tensor: _clamp,
     aten.clamp_max.Tensor: _clamp_max,
