@@ -18,6 +18,7 @@ from torch.export import Dim
 
 import hotdesk
 from hotdesk import Options
+from hotdesk.cli.main import main
 from hotdesk.errors import HotdeskError
 from hotdesk.ir.context import entered
 from hotdesk.passes.textual import parse_pipeline
@@ -139,6 +140,18 @@ def test_onnx(tmp_path: Path, sizes: tuple[str, str]) -> None:
         _checked(text)
     first, second = (name if name in ("N", "width", "Max", "E") else f"dim {i} of %x" for i, name in enumerate(sizes))
     assert str(program.inputs[0]) == f"f32[{first}, {second}]"
+
+
+@pytest.mark.parametrize(
+    "verb", [["report"], ["report", "--json"], ["explain"], ["profile"], ["plan"], ["run"], ["run", "--budget", "1"]]
+)
+def test_verbs_on_onnx(tmp_path: Path, verb: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(_onnx(tmp_path / "halves.onnx", ("batch", "width")))
+    with contextlib.suppress(SystemExit):
+        main([verb[0], path, "--sizes", "batch=3,width=4", "--dim", "batch=1:64,width=1:8", *verb[1:]])
+    said = capsys.readouterr()
+    assert said.out or "the least that is known to work" in said.err
+    _checked(said.out.replace("\\u", " ") + said.err)
 
 
 MLIR = """
