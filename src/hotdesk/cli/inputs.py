@@ -24,6 +24,15 @@ from hotdesk.sizes.size import evaluate, symbols_of
 _DERIVED = re.compile(r"dim (\d+) of %(\w+)")
 
 
+class _Joined(argparse.Action):
+    """An option of names with values, which counts as one where it is given several times."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: Any = None
+    ) -> None:
+        setattr(namespace, self.dest, {**getattr(namespace, self.dest), **values})
+
+
 @dataclass(frozen=True, slots=True)
 class Ready:
     """A program and the arguments of a call of it; and the model, if it is PyTorch's."""
@@ -63,6 +72,7 @@ def add_random(parser: argparse.ArgumentParser) -> None:
     add(
         "--sizes",
         type=sizes_of,
+        action=_Joined,
         default={},
         metavar="NAME=N,…",
         help="sizes of random arguments, such as n=5 or x[0]=5; an index: k=3",
@@ -72,7 +82,7 @@ def add_random(parser: argparse.ArgumentParser) -> None:
 def add_dims(parser: argparse.ArgumentParser) -> None:
     """Adds what fixes or bounds the sizes that an ONNX model names."""
     text = "sizes that an ONNX model names, as it is compiled: fixed, such as batch=8, or in a range, batch=1:64"
-    parser.add_argument("--dim", type=dims_of, default={}, metavar="NAME=N,…", help=text)
+    parser.add_argument("--dim", type=dims_of, action=_Joined, default={}, metavar="NAME=N,…", help=text)
 
 
 def add_compiling(parser: argparse.ArgumentParser) -> None:

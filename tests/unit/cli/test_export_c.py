@@ -80,6 +80,7 @@ def test_an_onnx_model_of_given_sizes(capsys: pytest.CaptureFixture[str]) -> Non
     assert "expected a number for each of n, got sizes that vary. Write --dim batch=1,n=1." in capsys.readouterr().err
     assert not Path("out").exists()
     assert main(["export-c", "in.onnx", "-o", "out", "--dim", "batch=1,n=3"]) == 0
+    assert main(["export-c", "in.onnx", "-o", "out", "--dim", "batch=1", "--dim", "n=3"]) == 0
     assert _run("model", np.arange(3)) == [0, 2, 4]
 
 
