@@ -46,6 +46,10 @@ NOT_RUN = {
     "both": "its input is large",
     "images": "its input is large",
     "calls": "it calls a function without a body",
+    "for_a_loop": "it has scalar arguments",
+    "crossed": "it has scalar arguments",
+    "loop_waits": "it has scalar arguments",
+    "behind_a_store": "it writes to an argument",
 }
 OTHERS = (
     "eliminate-empty",
