@@ -329,3 +329,20 @@ def test_bytes_that_meet_floats_have_no_sign(name: str) -> None:
     a, b = (torch.tensor(each, dtype=torch.uint8) for each in ([[1, 5, 200], [7, 0, 9]], [[3, 2, 255], [4, 250, 1]]))
     found = hotdesk.compile(Call(BYTES[name]), (a, b))(a, b)
     torch.testing.assert_close(found, BYTES[name](a, b))
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("dtype", HALVES, ids=["bf16", "f16"])
+def test_convolutions_with_a_bias_are_rounded_once_and_take_half_the_arena(dtype: torch.dtype, groups: int) -> None:
+    torch.manual_seed(0)
+    layers = [nn.Conv2d(80, 80, 3, padding=1, groups=groups), nn.ReLU(), nn.Conv2d(80, 40, 3, 2), nn.ReLU()]
+    model, x = nn.Sequential(*layers).requires_grad_(False), torch.randn(2, 80, 24, 24)
+    full = hotdesk.compile(model, (x,)).memory(x).arena
+    half, rounded = model.to(dtype), x.to(dtype)
+    program = hotdesk.compile(half, (rounded,))
+    assert program.memory(rounded).arena <= full // 2
+    first = hotdesk.compile(half[0], (rounded,))(rounded).double()
+    exact = half[0].double()(rounded.double())
+    half.to(dtype)
+    spread = F.conv2d(rounded.double().abs(), half[0].weight.double().abs(), padding=1, groups=groups).max()
+    assert ((first - exact).abs() <= exact.abs() * torch.finfo(dtype).eps / 2 + 3e-6 * spread).all()

@@ -206,7 +206,7 @@ class _Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class _WidenedBlock:
+class WidenedBlock:
     """Part of a matrix of halves, and where it is in f32: rows of it, or columns where those lie together."""
 
     half: Matrix
@@ -266,14 +266,14 @@ def _product(machine: Machine, element: str, result: str) -> str:
         c_at = f.add(b_at, _room(deep, wide, f))
         with f.steps(0, m, tall) as i, f.steps(0, n, wide) as j:
             rows, columns = f.minimum(tall, f.sub(m, i)), f.minimum(wide, f.sub(n, j))
-            sums = _WidenedBlock(c.moved(f, i, j), rows, columns, memory, c_at)
+            sums = WidenedBlock(c.moved(f, i, j), rows, columns, memory, c_at)
             if result != "f32":
                 f.branch(add, lambda: sums.convert(f, element, widen=True))
             # Without anything to sum a product of depth 0 clears the sums.
             with f.steps(0, f.maximum(k, 1), deep) as p:
                 here = f.minimum(deep, f.sub(k, p))
-                left = _WidenedBlock(a.moved(f, i, p), rows, here, memory, 0)
-                right = _WidenedBlock(b.moved(f, p, j), here, columns, memory, b_at)
+                left = WidenedBlock(a.moved(f, i, p), rows, here, memory, 0)
+                right = WidenedBlock(b.moved(f, p, j), here, columns, memory, b_at)
                 left.convert(f, element, widen=True)
                 right.convert(f, element, widen=True)
                 total = sums.half if result == "f32" else sums.matrix(f)
@@ -393,7 +393,7 @@ def _panels(
     types[PACK_ARGUMENTS.index("b")] = f"memref<{element}>"
     with f.steps(0, n, wide) as j, f.steps(0, m, summed) as first:
         columns, height = f.minimum(wide, f.sub(n, j)), f.minimum(summed, f.sub(m, first))
-        sums = _WidenedBlock(c.moved(f, first, j), height, columns, memory, sums_at)
+        sums = WidenedBlock(c.moved(f, first, j), height, columns, memory, sums_at)
         total = sums.half if result == "f32" else sums.matrix(f)
         if result != "f32":
             f.branch(add, partial(sums.convert, f, element, widen=True))

@@ -51,16 +51,17 @@ def pairs_module(machine: Machine, element: str) -> ir.Module:
     return _module(pair_functions(machine, element), told(sweep_name(element), SWEEP_ARGUMENTS, summed_in(element)))
 
 
-def convolution_module(machine: Machine, image: str) -> ir.Module:
-    """The same for convolutions of a type; it calls `sweep_name` of their sums' type, which the module of products defines."""
-    return _module(convolution_functions(machine, image), sharing_convolution(machine, image))
+def convolution_module(machine: Machine, image: str, result: str) -> ir.Module:
+    """The same for convolutions of a type with a result of one; it calls `sweep_name` of their sums' type, which the module of
+    products defines."""
+    return _module(convolution_functions(machine, image, result), sharing_convolution(machine, image, result))
 
 
-def winograd_module(machine: Machine, image: str) -> ir.Module:
+def winograd_module(machine: Machine, image: str, result: str) -> ir.Module:
     """The same for convolutions by Winograd's filtering; it calls `sweep_name` too."""
     element = summed_in(image)
     sweep = f"func.func private @{sweep_name(element)}({', '.join(kinds(SWEEP_ARGUMENTS, element))})\n"
-    return _module(sweep + winograd_functions(machine, image), sharing_winograd(machine, image))
+    return _module(sweep + winograd_functions(machine, image, result), sharing_winograd(machine, image, result))
 
 
 def _module(vectors: str, sharing: str) -> ir.Module:

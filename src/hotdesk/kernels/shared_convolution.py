@@ -21,42 +21,48 @@ from hotdesk.kernels.winograd_transforms import tiles_in_panel
 _CUT = ("first", "last", "stop", "filters", "w", "y")
 
 
-def shared_convolution_name(image: str) -> str:
-    """The function for images and filters of an element type; sums of 16-bit floats are f32, and so is the result."""
-    return f"hotdesk_convolution_{image}"
+def shared_convolution_name(image: str, result: str = "") -> str:
+    """The function for images and filters of an element type; `result` is the type of the result's elements if another."""
+    return _named("hotdesk_convolution", image, result)
 
 
-def shared_winograd_name(image: str) -> str:
+def shared_winograd_name(image: str, result: str = "") -> str:
     """The same by Winograd's filtering."""
-    return f"hotdesk_winograd_{image}"
+    return _named("hotdesk_winograd", image, result)
 
 
-def sharing_convolution(machine: Machine, image: str) -> str:
+def _named(kind: str, image: str, result: str) -> str:
+    return f"{kind}_{image}" + (f"_{result}" if result not in ("", image) else "")
+
+
+def sharing_convolution(machine: Machine, image: str, result: str) -> str:
     """The shared convolution in the LLVM dialect; it calls `hotdesk_share` and what `convolution_functions` become."""
     cut = (*_CUT, "pixel")
-    name = shared_convolution_name(image)
-    job = Job(name, convolution_name(image), CONVOLUTION_ARGUMENTS, pointers=("x", "w", "y"), cut=cut)
+    name = shared_convolution_name(image, result)
+    job = Job(name, convolution_name(image, result), CONVOLUTION_ARGUMENTS, pointers=("x", "w", "y"), cut=cut)
     deep = """
   %taps = llvm.mul %rows, %columns : i64
   %layers = llvm.mul %channels, %planes : i64
   %deep = llvm.mul %layers, %taps : i64"""
-    return _sharing(job, machine, image, "pixel", deep)
+    return _sharing(job, machine, (image, result), "pixel", deep)
 
 
-def sharing_winograd(machine: Machine, image: str) -> str:
+def sharing_winograd(machine: Machine, image: str, result: str) -> str:
     """The same for `winograd_functions`."""
-    job = Job(shared_winograd_name(image), winograd_name(image), WINOGRAD_ARGUMENTS, ("x", "w", "y"), (*_CUT, "tile"))
+    name, alone = shared_winograd_name(image, result), winograd_name(image, result)
+    job = Job(name, alone, WINOGRAD_ARGUMENTS, ("x", "w", "y"), (*_CUT, "tile"))
     deep = f"""
   %places = llvm.mlir.constant({PLACES} : i64) : i64
   %deep = llvm.mul %channels, %places : i64"""
-    return _sharing(job, machine, image, "tile", deep)
+    return _sharing(job, machine, (image, result), "tile", deep)
 
 
-def _sharing(job: Job, machine: Machine, image: str, place: str, deep: str) -> str:
+def _sharing(job: Job, machine: Machine, types: tuple[str, str], place: str, deep: str) -> str:
     """The function that shares out a job whose outputs are numbered as `place` says.
 
-    `deep` tells how many multiplications there are to an output of a filter.
+    `types` are those of the image and of the result; `deep` tells how many multiplications there are to an output of a filter.
     """
+    image, result = types
     tile, element = Tile.of(machine), summed_in(image)
     wide = tiles_in_panel(machine, element) if place == "tile" else tile.columns(machine, element)
     work = f"""
@@ -67,7 +73,7 @@ def _sharing(job: Job, machine: Machine, image: str, place: str, deep: str) -> s
   %work = llvm.mul %items, %each : i64
   %most = llvm.mlir.constant({MOST_THREADS} : i64) : i64"""
     steps = f"""
-  %width_of = llvm.mlir.constant({machine.bytes_of(element)} : i64) : i64
+  %width_of = llvm.mlir.constant({machine.bytes_of(result)} : i64) : i64
   %w_width = llvm.mlir.constant({machine.bytes_of(image)} : i64) : i64"""
     part = f"""
   %item_start = llvm.add %first, %start : i64

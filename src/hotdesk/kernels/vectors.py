@@ -259,13 +259,13 @@ class VectorBuilder(KernelBuilder):
 
     def store_first(self, value: str, count: int, operand: Operand, offset: Index) -> None:
         """Stores so many lanes, from the first on, at least half of them: the two ends of these, without a mask."""
-        half = self.lanes // 2
-        part = f"vector<{half}x{self.element}>"
+        half, element = self.lanes // 2, operand.element
+        whole, part = f"vector<{self.lanes}x{element}>", f"vector<{half}x{element}>"
         for start in (0, count - half):
             lanes = [*range(start, start + half)]
-            end = self.value(f"vector.shuffle {value}, {value} {lanes} : {self.vector}, {self.vector}")
+            end = self.value(f"vector.shuffle {value}, {value} {lanes} : {whole}, {whole}")
             place = self.index(self.add(offset, start))
-            self.line(f"vector.store {end}, {operand.flat}[{place}] : memref<?x{operand.element}>, {part}")
+            self.line(f"vector.store {end}, {operand.flat}[{place}] : memref<?x{element}>, {part}")
 
     def lanes_between(self, first: Index, stop: Index) -> str:
         """The mask of the lanes from the first up to `stop`, as far as there are such."""

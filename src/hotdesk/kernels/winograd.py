@@ -9,11 +9,13 @@ columns. As many tiles in a row as a panel of a product has columns are computed
     for some filters and channels:               transform the filters
       for each image and panel of tiles:           transform the image, 36 products, transform the sums, add them to the outputs
 
-So how much scratch memory that takes does not depend on the convolution. It is that of products (`scratch`).
+Outputs of 16-bit floats are rounded once: where channels are several times as many, this is done for some tiles of an image at a
+time, whose outputs are kept in f32 until all channels are summed. So how much scratch memory that takes does not depend on the
+convolution. It is that of products (`scratch`).
 
 All rows lie together: x and y have stride 1 in the last dimension, and a filter's weights are in order. Images and filters of
-16-bit floats become f32 as they are transformed; sums and outputs are f32. Source of the algorithm: see `winograd_matrices`; the
-padded row of tiles makes every load and store one of neighbours.
+16-bit floats become f32 as they are transformed. Source of the algorithm: see `winograd_matrices`; the padded
+row of tiles makes every load and store one of neighbours.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ from hotdesk.elements import summed_in
 from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, asked_ahead, kinds, sweep_name
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
-from hotdesk.kernels.scratch import DECLARED, PRODUCTS
-from hotdesk.kernels.text import Index
+from hotdesk.kernels.scratch import CONVERTED, DECLARED, PRODUCTS
+from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.values import Values
 from hotdesk.kernels.vectors import VectorBuilder
 from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE, TAPS
@@ -60,12 +62,15 @@ WINOGRAD_ARGUMENTS = (
 """Arguments: which images, tiles (numbered as above) and how many filters; channels, at least one; of x, w and y a pointer and
 strides in elements, the image's height and length and where its first tap reads, rows and columns of an output."""
 
-POINTERS = ("x", "w", "y", "a", "b", "c", "u", "v", "m")
+SUMMED_TILES = 256
+"""Whose outputs are kept in 32 bits until the sums of all channels are added up, where the result has 16 bits."""
+
+POINTERS, FLAGS = ("a", "b", "c", "u", "v", "m", "s"), ("begun", "done", "add")
 
 
-def winograd_name(image: str) -> str:
-    """The function of such a convolution on one thread, for images and filters of an element type."""
-    return f"hotdesk_winograd_alone_{image}"
+def winograd_name(image: str, result: str) -> str:
+    """The function of such a convolution on one thread, for images and filters of an element type and a result of one."""
+    return f"hotdesk_winograd_alone_{image}_{result}"
 
 
 def room_needed(k: Values, filters: Index, channels: Index, panel: int, lanes: int) -> Index:
@@ -74,21 +79,31 @@ def room_needed(k: Values, filters: Index, channels: Index, panel: int, lanes: i
     return k.mul(each, PLACES)
 
 
-def winograd_functions(machine: Machine, image: str) -> str:
+def summed_at_once(k: Values, images: Index, tiles: Index, panel: int) -> tuple[Index, Index]:
+    """Of how many panels of tiles of an image, and of how many images, sums are kept until those of all channels are added up."""
+    most = SUMMED_TILES // panel
+    each = k.maximum(1, k.minimum(k.ceildiv(tiles, panel), most))
+    return each, k.maximum(1, k.minimum(images, k.floordiv(most, each)))
+
+
+def winograd_functions(machine: Machine, image: str, result: str) -> str:
     """The text of the function and of those it calls, but for the sweep over the tiles of a panel."""
     element = summed_in(image)
     return (
         DECLARED.format(element=element)
-        + transform_functions(machine, image, element)
-        + _alone(machine, image, element)
+        + transform_functions(machine, image, element, result)
+        + _alone(machine, image, element, result)
     )
 
 
-def _alone(machine: Machine, image: str, element: str) -> str:
+def _alone(machine: Machine, image: str, element: str, result: str) -> str:
     f = VectorBuilder(machine, element)
-    a, pointers = f.arguments(WINOGRAD_ARGUMENTS, {"x": image, "w": image, "y": element})
+    a, pointers = f.arguments(WINOGRAD_ARGUMENTS, {"x": image, "w": image, "y": result})
+    rounds = result != element
     panel, narrow = tiles_in_panel(machine, element), Tile.of(machine).narrow * f.lanes
+    ordered = OUTPUTS * OUTPUTS * panel  # elements of a panel of outputs in order
     own = f.scratch(int(room_needed(Values(), FEW_FILTERS, FEW_CHANNELS, panel, f.lanes)))
+    own_sums = f.scratch((FEW_FILTERS if rounds else 1) * ordered)
     tiles = f.mul(f.sub(a["last"], a["first"]), f.sub(a["stop"], a["tile"]))
     most_filters = f.select(f.at_least(tiles, FEW_TILES), FILTERS, FEWER_FILTERS)
     wanted = room_needed(f, f.minimum(a["filters"], most_filters), f.minimum(a["channels"], CHANNELS), panel, f.lanes)
@@ -96,6 +111,30 @@ def _alone(machine: Machine, image: str, element: str) -> str:
     short = f.same_memory(memory, own)
     filters_at_once = f.even(a["filters"], f.select(short, FEW_FILTERS, most_filters))
     channels_at_once = f.select(short, FEW_CHANNELS, CHANNELS)
+    images_at_once: Index = f.maximum(1, f.sub(a["last"], a["first"]))
+    tiles_at_once: Index = f.maximum(1, f.sub(a["stop"], a["tile"]))
+    sums: Operand = own_sums
+    sums_step: Index = 0
+    sums_image: Index = 0
+    if rounds:
+        # Where channels are several times as many, sums of all of them are kept until they are rounded, of some panels at a time.
+        several = f.more(a["channels"], channels_at_once)
+        each, images = summed_at_once(f, images_at_once, tiles_at_once, panel)
+        room = f.mul(f.mul(filters_at_once, f.mul(each, images)), ordered * machine.bytes_of(element))
+        (taken,) = f.chosen(
+            several,
+            lambda: [f.take_scratch(CONVERTED, room, own_sums).pointer],
+            lambda: [own_sums.pointer],
+            [f"memref<{element}>"],
+        )
+        sums = f.of_pointer(taken)
+        on_stack = f.same_memory(sums, own_sums)
+        images_at_once = f.select(several, f.select(on_stack, 1, images), images_at_once)
+        tiles_at_once = f.select(several, f.select(on_stack, panel, f.mul(each, panel)), tiles_at_once)
+        few = f.both(several, on_stack)
+        filters_at_once = f.select(few, f.minimum(filters_at_once, FEW_FILTERS), filters_at_once)
+        sums_step = f.select(several, ordered, 0)
+        sums_image = f.mul(f.mul(filters_at_once, each), sums_step)
 
     def step(size: Index) -> Index:
         """Elements from one place's matrix to the next one's: an odd number of lines, so that no two fall on the same sets."""
@@ -111,12 +150,17 @@ def _alone(machine: Machine, image: str, element: str) -> str:
     given: dict[str, Index] = {**a, "pitch": pitch, "u_step": u_step, "v_step": v_step, "m_step": m_step}
     given |= {"x": pointers["x"].pointer, "w": pointers["w"].pointer, "y": pointers["y"].pointer}
     given |= {"u": memory.pointer, "v": memory.pointer, "m": memory.pointer, "v_at": v_at, "m_at": m_at}
+    given |= {"s": sums.pointer, "s_step": sums_step}
 
-    kinds_of = {name: f"memref<{image if name in ('x', 'w') else element}>" for name in POINTERS}
+    kinds_of = dict.fromkeys(POINTERS, f"memref<{element}>")
+    kinds_of |= dict.fromkeys(FLAGS, "i1") | {
+        "x": f"memref<{image}>",
+        "w": f"memref<{image}>",
+        "y": f"memref<{result}>",
+    }
 
     def call(function: str, names: tuple[str, ...], values: dict[str, Index]) -> None:
-        types = [kinds_of.get(name, "i1" if name == "add" else "index") for name in names]
-        f.call_local(function, [(values[name], kind) for name, kind in zip(names, types, strict=True)])
+        f.call_local(function, [(values[name], kinds_of.get(name, "index")) for name in names])
 
     def products(filters: Index, channels: Index, columns: Index) -> None:
         """The product at every place of a tile."""
@@ -139,20 +183,47 @@ def _alone(machine: Machine, image: str, element: str) -> str:
                 sweep_name(element), [(values[name], kind) for name, kind in zip(SWEEP_ARGUMENTS, each, strict=True)]
             )
 
-    with f.steps(0, a["filters"], filters_at_once) as filter_, f.steps(0, a["channels"], channels_at_once) as channel:
-        filters = f.minimum(filters_at_once, f.sub(a["filters"], filter_))
-        channels = f.minimum(channels_at_once, f.sub(a["channels"], channel))
-        adds = str(f.either(a["add"], f.at_least(channel, 1)))
-        w_at = f.add(f.mul(filter_, a["w_f"]), f.mul(channel, TAPS * TAPS))
-        here = {**given, "filters": filters, "channels": channels, "add": adds, "w_at": w_at}
-        call(filter_name(image), FILTER_ARGUMENTS, here)
-        with f.loop(a["first"], a["last"]) as number, f.loop(a["tile"], a["stop"], panel) as tile:
-            count = f.minimum(panel, f.sub(a["stop"], tile))
+    def panels(here: dict[str, Index], number: Index, first: Index, stop: Index) -> None:
+        """The tiles of an image, panel by panel, for some filters and channels."""
+        channel, filter_ = here["channel"], here["filter"]
+        begins = f.mul(f.sub(number, here["image"]), sums_image)
+        with f.loop(first, stop, panel) as tile:
+            count = f.minimum(panel, f.sub(stop, tile))
             x_at = f.add(f.mul(number, a["x_n"]), f.mul(channel, a["x_c"]))
             y_at = f.add(f.mul(number, a["y_n"]), f.mul(filter_, a["y_c"]))
-            at = {**here, "tile": tile, "count": count, "x_at": x_at, "y_at": y_at}
+            s_at = f.add(begins, f.mul(f.floordiv(f.sub(tile, first), panel), f.mul(filters_at_once, sums_step)))
+            at = {**here, "tile": tile, "count": count, "x_at": x_at, "y_at": y_at, "s_at": s_at}
             call(before_name(image), BEFORE_ARGUMENTS, at)
-            products(filters, channels, f.select(f.at_least(narrow, count), narrow, panel))
+            products(here["filters"], here["channels"], f.select(f.at_least(narrow, count), narrow, panel))
             call(after_name(image), AFTER_ARGUMENTS, at)
+
+    with (
+        f.steps(0, a["filters"], filters_at_once) as filter_,
+        f.steps(a["first"], a["last"], images_at_once) as image_,
+        f.steps(a["tile"], a["stop"], tiles_at_once) as tile,
+        f.steps(0, a["channels"], channels_at_once) as channel,
+    ):
+        filters = f.minimum(filters_at_once, f.sub(a["filters"], filter_))
+        channels = f.minimum(channels_at_once, f.sub(a["channels"], channel))
+        begun = str(f.at_least(channel, 1))
+        here = {
+            **given,
+            "image": image_,
+            "filter": filter_,
+            "filters": filters,
+            "channel": channel,
+            "channels": channels,
+        }
+        here["w_at"] = f.add(f.mul(filter_, a["w_f"]), f.mul(channel, TAPS * TAPS))
+        if rounds:
+            here |= {"begun": begun, "done": str(f.at_least(f.add(channel, channels), a["channels"]))}
+        else:
+            here |= {"begun": f.constant("false", "i1"), "done": f.constant("true", "i1")}
+            here["add"] = str(f.either(a["add"], begun))
+        call(filter_name(image), FILTER_ARGUMENTS, here)
+        with f.loop(image_, f.minimum(a["last"], f.add(image_, images_at_once))) as number:
+            panels(here, number, tile, f.minimum(a["stop"], f.add(tile, tiles_at_once)))
     f.give_scratch(memory, own)
-    return f.function(winograd_name(image))
+    if rounds:
+        f.give_scratch(sums, own_sums)
+    return f.function(winograd_name(image, result))

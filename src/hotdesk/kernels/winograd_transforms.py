@@ -3,16 +3,17 @@
     filter    lanes are channels, whose taps lie together and are put apart by shuffles
     before    lanes are tiles. Rows of the image are transformed first, as they lie, then split by column modulo `OUTPUTS` into
               rows of tiles on the stack, where the columns of a tile are neighbours of those of the next
-    after     lanes are tiles; outputs are put in order on the stack, then copied to where they belong
+    after     lanes are tiles; sums are put in order, added to those of other channels, then copied to where they belong
 
 Matrices of the places of a tile lie `u_step`, `v_step`, `m_step` elements apart: filters by channels, channels by tiles, filters
-by tiles. Filters and images of 16-bit floats are transformed in f32.
+by tiles. Filters and images of 16-bit floats are transformed in f32; outputs of 16 bits are rounded as they are copied.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
@@ -37,8 +38,11 @@ BEFORE_ARGUMENTS = (
 
 AFTER_ARGUMENTS = (
     *("filters", "m", "m_at", "m_step", "pitch", "tile", "count"),
+    *("s", "s_at", "s_step", "begun", "done"),
     *("y", "y_at", "y_c", "y_h", "rows", "columns", "add"),
 )
+"""Sums in order are added to what is in `s` where some are `begun`, for each filter `s_step` elements apart, and put in y when
+they are `done`."""
 
 PANEL_BYTES = 128
 """Of a row of the widest panel of tiles: scratch memory does not depend on which machine a program is compiled for."""
@@ -61,11 +65,11 @@ def after_name(image: str) -> str:
     return f"hotdesk_winograd_after_{image}"
 
 
-def transform_functions(machine: Machine, image: str, element: str) -> str:
-    """The text of the three functions, for images and filters of a type, and sums of `element`."""
+def transform_functions(machine: Machine, image: str, element: str, result: str) -> str:
+    """The text of the three functions, for images and filters of a type, sums of `element` and a result of a type."""
     tiles = tiles_in_panel(machine, element)
     parts = [_filters(machine, image, element), _before(machine, image, element, tiles)]
-    return "\n".join([*parts, _after(machine, image, element, tiles)])
+    return "\n".join([*parts, _after(machine, image, (element, result), tiles)])
 
 
 def _filters(machine: Machine, image: str, element: str) -> str:
@@ -161,14 +165,15 @@ def _before(machine: Machine, image: str, element: str, tiles: int) -> str:
     return f.function(before_name(image))
 
 
-def _after(machine: Machine, image: str, element: str, tiles: int) -> str:
+def _after(machine: Machine, image: str, types: tuple[str, str], tiles: int) -> str:
+    element, result = types
     f = VectorBuilder(machine, element)
     filters, m, m_at, m_step = f.number("filters"), f.pointer("m"), f.number("m_at"), f.number("m_step")
     pitch, tile, count = f.number("pitch"), f.number("tile"), f.number("count")
-    y, y_at, y_c, y_h = f.pointer("y"), f.number("y_at"), f.number("y_c"), f.number("y_h")
+    s, s_at, s_step, begun, done = f.pointer("s"), f.number("s_at"), f.number("s_step"), f.flag("begun"), f.flag("done")
+    y, y_at, y_c, y_h = f.pointer("y", result), f.number("y_at"), f.number("y_c"), f.number("y_h")
     rows, columns, add = f.number("rows"), f.number("columns"), f.flag("add")
     lanes, wide = f.lanes, OUTPUTS * tiles
-    outputs = f.scratch(OUTPUTS * wide)
     end = f.add(tile, count)
     lines = f.floordiv(tile, pitch), f.ceildiv(end, pitch)
 
@@ -176,15 +181,15 @@ def _after(machine: Machine, image: str, element: str, tiles: int) -> str:
         def each(*, adds: bool) -> None:
             with f.loop(0, size, lanes) as i:
                 mask = f.first_lanes(f.sub(size, i))
-                value = f.load_vector(outputs, f.add(source, i))
+                value = f.load_vector(s, f.add(source, i))
                 if adds:
-                    value = f.add_vectors(f.load_masked(y, f.add(target, i), mask), value)
-                f.store_masked(value, y, f.add(target, i), mask)
+                    value = f.add_vectors(f.load_masked_wide(y, f.add(target, i), mask), value)
+                f.store_masked(value if result == element else f.narrowed(value, result), y, f.add(target, i), mask)
 
         f.branch(add, lambda: each(adds=True), lambda: each(adds=False))
 
-    with f.loop(0, filters) as filter_:
-        source = f.add(m_at, f.mul(filter_, tiles))
+    def summed(source: Index, here: Index, *, adds: bool) -> None:
+        """The outputs of all tiles for a filter, in order."""
         with f.loop(0, tiles, lanes) as place:
             window = [
                 [f.load_vector(m, f.add(source, place, f.mul(m_step, i * SIZE + j))) for j in range(SIZE)]
@@ -192,8 +197,11 @@ def _after(machine: Machine, image: str, element: str, tiles: int) -> str:
             ]
             for i, row in enumerate(_both_ways(f, after_matrix(), window)):
                 for number, value in enumerate(_joined(f, row)):
-                    f.store_vector(value, outputs, f.add(f.mul(place, OUTPUTS), i * wide + number * lanes))
-        plane = f.add(y_at, f.mul(filter_, y_c))
+                    at = f.add(here, f.mul(place, OUTPUTS), i * wide + number * lanes)
+                    total = f.add_vectors(f.load_vector(s, at), value) if adds else value
+                    f.store_vector(total, s, at)
+
+    def put(plane: Index, here: Index) -> None:
         with f.loop(*lines) as line:
             behind = f.sub(tile, f.mul(line, pitch))
             start, stop = f.maximum(0, behind), f.minimum(f.sub(pitch, 1), f.add(behind, count))
@@ -201,7 +209,16 @@ def _after(machine: Machine, image: str, element: str, tiles: int) -> str:
             size = f.minimum(f.sub(columns, column), f.mul(f.sub(stop, start), OUTPUTS))
             with f.loop(0, f.minimum(OUTPUTS, f.sub(rows, row))) as i:
                 target = f.add(plane, f.mul(f.add(row, i), y_h), column)
-                copied(f.add(f.mul(i, wide), f.mul(f.sub(start, behind), OUTPUTS)), target, size)
+                copied(f.add(here, f.mul(i, wide), f.mul(f.sub(start, behind), OUTPUTS)), target, size)
+
+    with f.loop(0, filters) as filter_:
+        source, here = f.add(m_at, f.mul(filter_, tiles)), f.add(s_at, f.mul(filter_, s_step))
+        f.branch(
+            begun,
+            partial(summed, source, here, adds=True),
+            partial(summed, source, here, adds=False),
+        )
+        f.branch(done, partial(put, f.add(y_at, f.mul(filter_, y_c)), here))
     return f.function(after_name(image))
 
 

@@ -215,3 +215,55 @@ func.func @other_rounding(%a: tensor<4x8xbf16>, %b: tensor<8x6xbf16>) -> tensor<
   } -> tensor<4x6xbf16>
   return %r : tensor<4x6xbf16>
 }
+
+// -----
+
+// So does a convolution, which adds to a bias of 16-bit floats as they are.
+// CHECK-LABEL: func.func @rounded_convolution(
+// CHECK-SAME:    [[X:%.*]]: tensor<1x2x5x5xbf16>, [[W:%.*]]: tensor<3x2x3x3xbf16>, [[B:%.*]]: tensor<3xbf16>)
+// CHECK:         [[Y:%.*]] = linalg.generic {{.*}} ins([[B]] : tensor<3xbf16>) outs({{.*}} : tensor<1x3x3x3xbf16>)
+// CHECK:         [[R:%.*]] = "hotdesk.conv"([[X]], [[W]], [[Y]]) {accumulate = true
+// CHECK-SAME:      -> tensor<1x3x3x3xbf16>
+// CHECK-NOT:     arith.truncf
+// CHECK:         return [[R]]
+func.func @rounded_convolution(%x: tensor<1x2x5x5xbf16>, %w: tensor<3x2x3x3xbf16>, %b: tensor<3xbf16>) -> tensor<1x3x3x3xbf16> {
+  %s = tensor.empty() : tensor<3xf32>
+  %v = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%b : tensor<3xbf16>) outs(%s : tensor<3xf32>) {
+  ^bb0(%p: bf16, %q: f32):
+    %t = arith.extf %p : bf16 to f32
+    linalg.yield %t : f32
+  } -> tensor<3xf32>
+  %e = tensor.empty() : tensor<1x3x3x3xf32>
+  %i = linalg.broadcast ins(%v : tensor<3xf32>) outs(%e : tensor<1x3x3x3xf32>) dimensions = [0, 2, 3]
+  %c = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
+      ins(%x, %w : tensor<1x2x5x5xbf16>, tensor<3x2x3x3xbf16>) outs(%i : tensor<1x3x3x3xf32>) -> tensor<1x3x3x3xf32>
+  %h = tensor.empty() : tensor<1x3x3x3xbf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k, l) -> (i, j, k, l)>, affine_map<(i, j, k, l) -> (i, j, k, l)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%c : tensor<1x3x3x3xf32>) outs(%h : tensor<1x3x3x3xbf16>) {
+  ^bb0(%p: f32, %q: bf16):
+    %t = arith.truncf %p : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<1x3x3x3xbf16>
+  return %r : tensor<1x3x3x3xbf16>
+}
+
+// -----
+
+// One that adds to numbers of 32 bits does not.
+// CHECK-LABEL: func.func @added_to_more(
+// CHECK:         "hotdesk.conv"({{.*}}) {accumulate = true
+// CHECK-SAME:      -> tensor<1x3x3x3xf32>
+// CHECK:         arith.truncf
+func.func @added_to_more(%x: tensor<1x2x5x5xbf16>, %w: tensor<3x2x3x3xbf16>, %y: tensor<1x3x3x3xf32>) -> tensor<1x3x3x3xbf16> {
+  %c = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
+      ins(%x, %w : tensor<1x2x5x5xbf16>, tensor<3x2x3x3xbf16>) outs(%y : tensor<1x3x3x3xf32>) -> tensor<1x3x3x3xf32>
+  %h = tensor.empty() : tensor<1x3x3x3xbf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k, l) -> (i, j, k, l)>, affine_map<(i, j, k, l) -> (i, j, k, l)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%c : tensor<1x3x3x3xf32>) outs(%h : tensor<1x3x3x3xbf16>) {
+  ^bb0(%p: f32, %q: bf16):
+    %t = arith.truncf %p : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<1x3x3x3xbf16>
+  return %r : tensor<1x3x3x3xbf16>
+}

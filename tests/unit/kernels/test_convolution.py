@@ -16,7 +16,6 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotdesk.elements import summed_in
 from hotdesk.kernels.blocks import depth
 from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS, most_weights
 from hotdesk.kernels.convolution_packing import MOST_TAPS
@@ -29,6 +28,7 @@ from tests.unit.kernels.protected import Protected
 Array = Any
 TYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": np.uint16}
 """What holds the elements of a type; of bf16 it is their bits."""
+ROUNDED = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16}
 SMALL = replace(host(), l1_bytes=8192, l2_bytes=32768)
 """Caches so small that some hundred filters and channels are several blocks."""
 MACHINES = {"host": host(), "small caches": SMALL, "AVX2": AVX2, "AVX-512": AVX512, "NEON": NEON, "generic": GENERIC}
@@ -100,8 +100,8 @@ class Case:
 
 
 @cache
-def compiled(machine: Machine, element: str, *, pooled: bool = False) -> CommonCode:
-    convolutions = common_code(shared_convolution_name(element), machine, lambda name: products(machine, name))
+def compiled(machine: Machine, element: str, result: str = "", *, pooled: bool = False) -> CommonCode:
+    convolutions = common_code(shared_convolution_name(element, result), machine, lambda name: products(machine, name))
     if pooled:
         pool().serve(convolutions.machine, 1)
     return convolutions
@@ -186,8 +186,13 @@ def expected(case: Case, x: Array, w: Array) -> Array:
     ).numpy()
 
 
-def check(code: CommonCode, case: Case, element: str = "f32", *, add: bool = False, behind: bool = True) -> None:
-    """Small whole numbers, whose sums are exact; each operand ends, or begins, where a page begins that nobody may touch."""
+def check(
+    code: CommonCode, case: Case, element: str = "f32", result: str = "", *, add: bool = False, behind: bool = True
+) -> None:
+    """Small whole numbers, whose sums are exact, and rounded once if at all.
+
+    Each operand ends, or begins, where a page begins that nobody may touch.
+    """
     values = np.random.default_rng(1)
 
     def placed(shape: Sequence[int], element: str) -> Array:
@@ -197,17 +202,17 @@ def check(code: CommonCode, case: Case, element: str = "f32", *, add: bool = Fal
         return memory.array.reshape(shape)
 
     def numbers(array: Array) -> Array:
-        return (array.astype(np.uint32) << 16).view(np.float32) if element == "bf16" else array
+        return (array.astype(np.uint32) << 16).view(np.float32) if array.dtype == np.uint16 else array
 
-    types = element, element, summed_in(element)
+    types = element, element, result or element
     whole, w, y = (placed(shape, kind) for shape, kind in zip(case.shapes, types, strict=True))
     x = whole[..., :: case.step]
     before = [whole.copy(), w.copy()]
-    want = expected(case, numbers(x), numbers(w)) + (y if add else 0)
+    want = torch.from_numpy(expected(case, numbers(x), numbers(w)) + (numbers(y) if add else 0)).to(ROUNDED[types[2]])
     if not add:
-        y[...] = np.nan
+        y[...] = np.array(np.nan, np.float32).view(np.uint32) >> 16 if types[2] == "bf16" else np.nan
     call(code, case, x, w, y, add=add)
-    np.testing.assert_array_equal(y, want, err_msg=str(case))
+    np.testing.assert_array_equal(numbers(y), want.double().numpy(), err_msg=str(case))
     np.testing.assert_array_equal(whole, before[0])
     np.testing.assert_array_equal(w, before[1])
 
@@ -289,11 +294,12 @@ def test_doubles(machine: str) -> None:
 
 @pytest.mark.parametrize("pooled", [True, False], ids=["", "without scratch memory"])
 @pytest.mark.parametrize("machine", ["host", "small caches", "AVX2", "NEON"])
+@pytest.mark.parametrize("result", ["f32", ""], ids=["f32", "rounded"])
 @pytest.mark.parametrize("element", ["bf16", "f16"])
-def test_halves_are_summed_in_single_precision(element: str, machine: str, pooled: bool) -> None:
-    code = compiled(MACHINES[machine], element, pooled=pooled)
+def test_halves_are_summed_in_single_precision(element: str, result: str, machine: str, pooled: bool) -> None:
+    code = compiled(MACHINES[machine], element, result, pooled=pooled)
     for number, case in enumerate(CASES.values()):
-        check(code, case, element, add=bool(number % 2), behind=number % 3 > 0)
+        check(code, case, element, result, add=bool(number % 2), behind=number % 3 > 0)
 
 
 def test_blocks_are_several() -> None:
@@ -311,11 +317,15 @@ def test_threads(threads: int) -> None:
     pool().serve(code.machine, threads)
     large = Case(channels=40, filters=60, image=(40, 41))
     few_pixels = Case(channels=200, filters=500, image=(5, 5))
+    halves = compiled(host(), "bf16")
+    pool().serve(halves.machine, threads)
     volume = replace(large, planes=Planes(7, 3, 2))
     for case in (large, replace(large, batch=6), replace(large, groups=4), few_pixels, volume):
         check(code, case, add=True)
+        check(halves, case, "bf16", add=True)
     check(code, replace(large, strides=(2, 2), batch=2, groups=3))
     pool().serve(code.machine, 1)
+    pool().serve(halves.machine, 1)
 
 
 def test_the_same_numbers_each_time() -> None:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from hotdesk.elements import summed_in
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
-from hotdesk.kernels.scratch import PRODUCTS, SLOTS, SLOTS_AT
+from hotdesk.kernels.scratch import CONVERTED, PRODUCTS, SLOTS, SLOTS_AT
 from hotdesk.kernels.shared_convolution import shared_winograd_name
 from hotdesk.kernels.sharing import POOL_BYTES, USE_POOL
 from hotdesk.kernels.values import Values
@@ -33,6 +33,7 @@ from hotdesk.kernels.winograd import (
     FILTERS,
     WINOGRAD_ARGUMENTS,
     room_needed,
+    summed_at_once,
 )
 from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE, TAPS, after_matrix, before_matrix, filter_matrix
 from hotdesk.kernels.winograd_transforms import tiles_in_panel
@@ -46,6 +47,8 @@ TYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64, "f16": np.float16
 MACHINES = {"host": host(), "AVX2": AVX2, "AVX-512": AVX512, "NEON": NEON, "generic": GENERIC}
 ERROR = {"f32": 3e-6, "f64": 6e-15}
 """Of the largest result that there could be: some ten times what sums of products have."""
+ROUNDING = {"bf16": 2**-8, "f16": 2**-11}
+"""Of a result of 16 bits: once, to the nearest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,8 @@ class Case:
 
 
 @cache
-def compiled(machine: Machine, element: str) -> CommonCode:
-    return common_code(shared_winograd_name(element), machine, lambda name: products(machine, name))
+def compiled(machine: Machine, element: str, result: str = "") -> CommonCode:
+    return common_code(shared_winograd_name(element, result), machine, lambda name: products(machine, name))
 
 
 @cache
@@ -132,53 +135,65 @@ def expected(case: Case, x: Array, w: Array) -> Array:
 
 @contextmanager
 def scratch_of(code: CommonCode, machine: Machine, case: Case, element: str, *, kept: bool) -> Generator[None]:
-    """Lets code take a block of just the bytes it asks for, behind which a page begins that nobody may touch, or none."""
+    """Lets code take blocks of just the bytes it asks for, behind which a page begins that nobody may touch, or none."""
     pool = np.zeros(POOL_BYTES // 8, np.int64)
-    room = room_needed(
-        Values(),
-        min(case.filters, FEWER_FILTERS if case.tiles < FEW_TILES else FILTERS),
-        min(case.channels, CHANNELS),
-        tiles_in_panel(machine, element),
-        machine.lanes(element),
-    )
-    size = int(room) * machine.bytes_of(element)
-    block = Protected(64 + size, np.uint8, behind=True)
-    slot = SLOTS_AT + 8 * SLOTS * PRODUCTS
-    block.array[:16].view(np.int64)[:] = pool.ctypes.data + slot, size
-    block.array[64:].view(TYPES[element])[:] = np.nan
-    pool[slot // 8] = block.array.ctypes.data + 64
+    most_filters = FEWER_FILTERS if case.tiles < FEW_TILES else FILTERS
+    panel = tiles_in_panel(machine, element)
+    filters, channels = min(case.filters, most_filters), min(case.channels, CHANNELS)
+    rooms = {PRODUCTS: room_needed(Values(), filters, channels, panel, machine.lanes(element))}
+    panels, images = summed_at_once(Values(), case.batch, case.tiles // max(1, case.batch), panel)
+    rooms[CONVERTED] = Values().even(case.filters, most_filters) * panels * images * OUTPUTS * OUTPUTS * panel
+    given: dict[int, Protected] = {}
+    for kind, room in rooms.items():
+        size = int(room) * machine.bytes_of(element)
+        block = given[SLOTS_AT + 8 * SLOTS * kind] = Protected(64 + size, np.uint8, behind=True)
+        block.array[:16].view(np.int64)[:] = pool.ctypes.data + SLOTS_AT + 8 * SLOTS * kind, size
+        block.array[64:].view(TYPES[element])[:] = np.nan
+    for slot, block in given.items():
+        pool[slot // 8] = block.array.ctypes.data + 64
     code.machine.call(USE_POOL, pool.ctypes.data if kept else 0, 1)
     yield
     code.machine.call(USE_POOL, 0, 1)
-    assert pool[slot // 8] == block.array.ctypes.data + 64
+    for slot, block in given.items():
+        assert pool[slot // 8] == block.array.ctypes.data + 64
 
 
 def check(
-    machine: Machine, case: Case, element: str = "f32", *, add: bool = False, behind: bool = True, kept: bool = True
+    machine: Machine,
+    case: Case,
+    element: str = "f32",
+    result: str = "",
+    *,
+    add: bool = False,
+    behind: bool = True,
+    kept: bool = True,
 ) -> None:
-    """Real numbers; each operand ends, or begins, where a page begins that nobody may touch."""
+    """Real numbers; a result of 16 bits is rounded. Each operand ends, or begins, where a page begins that nobody may touch."""
     values = np.random.default_rng(1)
-    total = summed_in(element)
+    total, result = summed_in(element), result or element
 
-    def placed(shape: Sequence[int], element: str = total) -> Array:
+    def placed(shape: Sequence[int], element: str) -> Array:
         memory = Protected(math.prod(shape), TYPES[element], behind=behind)
         numbers = values.standard_normal(math.prod(shape))
         memory.array[:] = numbers.astype(np.float32).view(np.uint32) >> 16 if element == "bf16" else numbers
         return memory.array.reshape(shape)
 
     def numbers(array: Array) -> Array:
-        return (array.astype(np.uint32) << 16).view(np.float32) if element == "bf16" else array
+        return (array.astype(np.uint32) << 16).view(np.float32) if array.dtype == np.uint16 else array
 
-    x, w, y = (placed(shape, kind) for shape, kind in zip(case.shapes, (element, element, total), strict=True))
+    x, w, y = (placed(shape, kind) for shape, kind in zip(case.shapes, (element, element, result), strict=True))
     before, want = [x.copy(), w.copy()], expected(case, numbers(x), numbers(w))
     largest = float(expected(case, np.abs(numbers(x)), np.abs(numbers(w))).max(initial=1.0))
-    want = want + y if add else want
+    want = want + numbers(y) if add else want
     if not add:
-        y[...] = np.nan
-    code = compiled(machine, element)
+        y[...] = np.array(np.nan, np.float32).view(np.uint32) >> 16 if result == "bf16" else np.nan
+    code = compiled(machine, element, result)
     with scratch_of(code, machine, case, total, kept=kept):
         call(code, case, x, w, y, add=add)
-    np.testing.assert_allclose(y, want, rtol=0, atol=ERROR[total] * largest, err_msg=str(case))
+    rounding = ROUNDING.get(result, 0.0)
+    np.testing.assert_allclose(
+        numbers(y), want, rtol=rounding, atol=ERROR[total] * largest * (1 + rounding), err_msg=str(case)
+    )
     np.testing.assert_array_equal(x, before[0])
     np.testing.assert_array_equal(w, before[1])
 
@@ -222,6 +237,8 @@ CASES = {
     "several blocks of filters and many tiles": Case(filters=FILTERS + 5, channels=2, image=(64, 63)),
     "one tile too few": Case(filters=FILTERS + 5, channels=2, image=(4, 4 * (FEW_TILES - 2))),
     "several blocks of both": Case(filters=FILTERS + 1, channels=CHANNELS + 20, image=(20, 21)),
+    "several blocks of channels and a few small images": Case(batch=5, channels=CHANNELS + 5, image=(11, 9)),
+    "several blocks of channels and images": Case(batch=2, channels=CHANNELS + 5, filters=FILTERS + 3, image=(40, 90)),
     "several small blocks": Case(filters=2 * FEW_FILTERS + 1, channels=2 * FEW_CHANNELS + 1),
     "no images": Case(batch=0),
     "no filters": Case(filters=0),
@@ -244,10 +261,12 @@ def test_doubles(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", ["host", "AVX2", "NEON"])
+@pytest.mark.parametrize("result", ["f32", ""], ids=["f32", "rounded"])
 @pytest.mark.parametrize("element", ["bf16", "f16"])
-def test_halves_are_summed_in_single_precision(element: str, machine: str) -> None:
+def test_halves_are_summed_in_single_precision(element: str, result: str, machine: str) -> None:
     for number, case in enumerate(CASES.values()):
-        check(MACHINES[machine], case, element, add=bool(number % 2), behind=number % 3 > 0)
+        for kept in (False, True):
+            check(MACHINES[machine], case, element, result, add=bool(number % 2), behind=number % 3 > 0, kept=kept)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

@@ -17,13 +17,8 @@ def has_products(*elements: str) -> bool:
 
 
 def has_matrix_products(a: str, b: str, c: str) -> bool:
-    """Whether there are products of these element types; those of 16-bit floats may have a result of f32."""
+    """Whether there are products, and convolutions, of these element types; those of 16-bit floats may have a result of f32."""
     return has_products(a, b, c) or (a == b and a in HALVES and c in (a, "f32"))
-
-
-def has_convolutions(x: str, w: str, y: str) -> bool:
-    """Whether there are convolutions of these element types; those of 16-bit floats have a result of f32."""
-    return has_products(x, w, y) or (x == w and x in HALVES and y == "f32")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ Rules:
    zeros (how a transposed convolution is lowered) becomes `input_dilations` with padding. No padded copy is made.
 4. Grouped and depthwise convolutions are the same op with `groups`.
 5. An elementwise op that reads the tensor it overwrites gets it as an input (see `inits`).
-6. A product of 16-bit floats over one dimension whose result in 32 bits is only rounded to their type rounds it itself.
+6. A convolution, or a product over one dimension, of 16-bit floats whose result in 32 bits is only rounded to their type rounds
+   it itself.
 
 Contractions are rewritten wherever they are, other ops outside of loops and branches.
 
@@ -58,7 +59,7 @@ class NormalizeNamedOps(FunctionPass):
                 continue  # ops on buffers, which have no results, stay as they are
             if op.name in EQUATIONS or op.block == entry_block(function):
                 yield from rewrite(op)
-        products = [op for op in ops_outside_payloads(function) if op.name == "hotdesk.contract"]
+        products = [op for op in ops_outside_payloads(function) if op.name in ("hotdesk.contract", "hotdesk.conv")]
         yield from round_products(function, products)
         for op in () if self.winograd else ops_outside_payloads(function):
             if op.name == "hotdesk.conv":

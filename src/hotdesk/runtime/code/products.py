@@ -82,10 +82,10 @@ def _defined() -> dict[str, Common]:
     for half, result in product(HALVES, ("", "f32")):
         calls = shared_name("f32"), (product_name("f32"), sweep_name("f32"))
         add(shared_name(half, result), half_module, half, result or half, calls=calls, pairs=half)
-    for image in (*ELEMENTS, *HALVES):
+    for image, result in (*((each, each) for each in (*ELEMENTS, *HALVES)), *((half, "f32") for half in HALVES)):
         calls = shared_name(summed_in(image)), (sweep_name(summed_in(image)),)
-        add(shared_convolution_name(image), convolution_module, image, calls=calls)
-        add(shared_winograd_name(image), winograd_module, image, calls=calls)
+        add(shared_convolution_name(image, result), convolution_module, image, result, calls=calls)
+        add(shared_winograd_name(image, result), winograd_module, image, result, calls=calls)
     return found
 
 

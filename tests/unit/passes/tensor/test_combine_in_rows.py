@@ -139,8 +139,8 @@ def test_a_residual_is_added_in_the_memory_of_what_it_is_added_to() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_convolutions_in_16_bits_have_parts_of_their_results_in_32(dtype: torch.dtype) -> None:
-    """24 channels of 128 by 128 are 786,432 bytes in 16 bits, of which two are there at a time; a row has 12,288 in 32."""
+def test_convolutions_in_16_bits_have_nothing_in_32(dtype: torch.dtype) -> None:
+    """24 channels of 128 by 128 are 786,432 bytes in 16 bits, of which two are there at a time."""
     torch.manual_seed(0)
     layers = [torch.nn.Conv2d(3, 24, 3, padding=1, bias=False), torch.nn.ReLU()]
     layers += [
@@ -152,9 +152,6 @@ def test_convolutions_in_16_bits_have_parts_of_their_results_in_32(dtype: torch.
     x = torch.randn(1, 3, 128, 128).to(dtype)
     exact = model.double()(x.double())
     program = hotdesk.compile(model.to(dtype), (x,))
-    assert program.memory(x).arena == 2 * 786_432 + 32 * 12_288
-    assert [each.bytes for each in program.decisions(x) if each.outcome is Outcome.SPLIT] == [
-        64 * 12_288,
-        109 * 12_288,
-    ]
+    assert program.memory(x).arena == 2 * 786_432
+    assert not [each for each in program.decisions(x) if each.outcome is Outcome.SPLIT]
     torch.testing.assert_close(program(x).double(), exact, rtol=0, atol=8 * torch.finfo(dtype).eps)

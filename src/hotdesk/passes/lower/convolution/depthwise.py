@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from hotdesk.elements import summed_in
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.parts import shared_loops
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText, Operand
@@ -90,7 +91,9 @@ def depthwise(spec: ConvolutionSpec, ring: Ring | None, machine: Machine) -> Ker
 
     views = (spec.x, spec.w, spec.y)
     if fits_vectors(spec, machine):
-        return shared_loops(lambda: VectorBuilder(machine, spec.y.element, views, spec.noalias), outer, on_vectors)
+        return shared_loops(
+            lambda: VectorBuilder(machine, summed_in(spec.y.element), views, spec.noalias), outer, on_vectors
+        )
     return shared_loops(lambda: KernelBuilder(views, spec.noalias), outer, inner)
 
 

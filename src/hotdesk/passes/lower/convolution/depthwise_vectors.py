@@ -6,7 +6,7 @@
 Of a volume, the sum goes over the planes of the window inside it, too. Columns left and right of the image are lanes that a mask
 leaves out: they count as zeros, and nothing is read for them. With a stride of two, two vectors are read and every other element
 of them taken. The last strip ends where the row does, over columns that the one before it has computed: some processors take long
-to store some lanes of a vector. 16-bit floats become f32 as they are read.
+to store some lanes of a vector. 16-bit floats become f32 as they are read, and such sums are rounded as they are stored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.text import Condition, Index
 from hotdesk.kernels.vectors import VectorBuilder
 from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
-from hotdesk.passes.lower.products import has_convolutions
+from hotdesk.passes.lower.products import has_matrix_products
 from hotdesk.passes.lower.window import Slide
 
 _MOST_STRIDE = 2
@@ -33,7 +33,7 @@ _Readers: TypeAlias = "tuple[tuple[int, int], ...]"
 
 def fits_vectors(spec: ConvolutionSpec, machine: Machine) -> bool:
     """Whether rows of the image and of the outputs lie together, and the machine reads some lanes of a vector alone."""
-    if not machine.masks or not has_convolutions(spec.x.element, spec.w.element, spec.y.element):
+    if not machine.masks or not has_matrix_products(spec.x.element, spec.w.element, spec.y.element):
         return False
     return spec.x.strides[-1] == spec.y.strides[-1] == 1 and spec.strides[-1] <= _MOST_STRIDE
 
@@ -63,7 +63,7 @@ def write_plane(
         def outputs(row: Index, count: int) -> None:
             """Writes so many rows of the strip: each row of the image is read once for all of them."""
             places = [f.add(y_plane, f.mul(f.add(row, i), rows.output_stride), first) for i in range(count)]
-            totals = [f.load_masked(p.y, at, written) if p.accumulate else f.zeros() for at in places]
+            totals = [f.load_masked_wide(p.y, at, written) if p.accumulate else f.zeros() for at in places]
             reading = _readers(rows, sorted({tap[-2] for tap in taps}), count)
             for (plane, inside, x), (below, readers) in product(planes, reading.items()):
                 line = f.add(f.mul(row, rows.stride), below - rows.pad_low)
@@ -88,6 +88,7 @@ def write_plane(
                 for (output, _), total in zip(readers, sums, strict=True):
                     totals[output] = total
             for at, total in zip(places, totals, strict=True):
+                total = total if p.y.element == f.element else f.narrowed(total, p.y.element)
                 if not written:
                     f.store_vector(total, p.y, at)
                 elif halves:

@@ -9,7 +9,7 @@ The first of these that fits is taken::
     unfolded    floats, filters stored channel by channel and tap by tap: the products of `kernels.convolution`
     direct      anything else: loops
 
-16-bit floats have a result of f32 there, as `torch.export` leaves it.
+16-bit floats have a result of their type or of f32: sums are in f32.
 
 Where a layout or size is known only at run time the kernel asks for it there. `spread` takes one operand more, the workspace
 `%pW`, last of all arguments; `with_spread` chooses it, and the kernel is made later, when sizes may be known otherwise.
@@ -21,6 +21,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from hotdesk.elements import summed_in
 from hotdesk.ir.types import element_bytes
 from hotdesk.kernels.machine import Machine, target
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText
@@ -38,7 +39,7 @@ from hotdesk.passes.lower.convolution.transposed import (
 )
 from hotdesk.passes.lower.convolution.unfolded import convolve_unfolded
 from hotdesk.passes.lower.convolution.winograd import convolve_winograd, is_worth_winograd, may_be_winograd
-from hotdesk.passes.lower.products import has_convolutions
+from hotdesk.passes.lower.products import has_matrix_products
 
 __all__ = ["ConvolutionSpec", "convolution", "with_spread", "workspace_bytes"]
 
@@ -60,17 +61,20 @@ def with_spread(spec: ConvolutionSpec) -> ConvolutionSpec:
         or spec.strides != ones
         or spec.dilations != ones
         or (spec.input_dilations == ones and taps != ones)
-        or not has_convolutions(*elements)
+        or not has_matrix_products(*elements)
     ):
         return spec
     if _choose(spec).path not in ("winograd", "unfolded"):
         return spec
     features, channels = _known(spec.w.sizes[:2])
     plane = None if None in spec.x.sizes[2:] else math.prod(_known(spec.x.sizes[2:]))
-    capacity, filters = WORKSPACE_LIMIT // element_bytes(spec.y.element), features // spec.groups
+    summed = summed_in(spec.y.element)
+    capacity, filters = WORKSPACE_LIMIT // element_bytes(summed), features // spec.groups
     if spec.input_dilations == taps:
-        alike = spec.w.element == spec.y.element
+        alike = spec.w.element == summed
         return replace(spec, spread=choose_spread(filters, channels, plane, capacity, alike=alike))
+    if spec.y.element != summed:
+        return spec  # outputs of 16 bits would be rounded once for each tap
     return replace(spec, spread=choose_overlapping(filters, channels, math.prod(_known(taps)), plane, capacity))
 
 
@@ -82,7 +86,7 @@ def workspace_bytes(spec: ConvolutionSpec) -> int:
     taps = spec.w.sizes[2:]
     results = 1 if spec.input_dilations == taps else math.prod(_known(taps))
     row = results * cut.width + (channels if cut.gathers else 0)
-    return cut.filters * row * element_bytes(spec.y.element)
+    return cut.filters * row * element_bytes(summed_in(spec.y.element))
 
 
 def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> KernelText:
@@ -99,7 +103,7 @@ def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> Kernel
     k = KernelBuilder((spec.x, spec.w, spec.y), spec.noalias)
     p = ConvolutionOperands.of(k, spec)
     if cut is not None:
-        workspace = k.workspace(spec.y.element)
+        workspace = k.workspace(summed_in(spec.y.element))
         k.branch(transposed.legal(k, p), lambda: convolve_spread(k, p, cut, workspace), lambda: convolve_directly(k, p))
     elif choice.path == "pointwise":
         _pointwise(k, p)
@@ -134,7 +138,7 @@ def _choose(spec: ConvolutionSpec) -> _Choice:
     if channels == 1 and plain and ring is not None:
         return _Choice("depthwise", ring=ring)
     elements = spec.x.element, spec.w.element, spec.y.element
-    if not has_convolutions(*elements) or not _filters_are_rows(spec):
+    if not has_matrix_products(*elements) or not _filters_are_rows(spec):
         return _Choice("direct")
     return _Choice("winograd" if spec.winograd and may_be_winograd(spec) else "unfolded")
 

@@ -11,9 +11,10 @@ lie as that wants them, a column for each channel. Its results are added to the 
 from __future__ import annotations
 
 from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
+from hotdesk.passes.lower.convolution.direct import sum_kind
 from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, OperandOffsets, Spread
 from hotdesk.passes.lower.products import MatrixOperand, ProductSizes, write_product
-from hotdesk.passes.lower.scalar import combine, neutral
+from hotdesk.passes.lower.scalar import combine, narrow, neutral, widen
 from hotdesk.passes.lower.window import reach
 
 WORKSPACE_LIMIT = 256 * 1024  # bytes
@@ -27,7 +28,7 @@ def choose_spread(filters: int, channels: int, plane: int | None, capacity: int,
     """Half of the workspace, `capacity` elements, for results, and half for filters.
 
     `plane` is how many input positions there are, None if that is not known; weights are gathered only where they are `alike` the
-    results, whose element type the workspace has, where the plane is large, and a filter fits.
+    sums, whose element type the workspace has, where the plane is large, and a filter fits.
     """
     gathers = alike and channels <= capacity // 2 and (plane is None or plane > _GATHERED_PLANE)
     chunk = min(filters, capacity // 2 // _LANES, capacity // 2 // channels if gathers else filters)
@@ -165,6 +166,7 @@ def _scatter(
         with k.loop(0, run.count(k)) as j:
             value = k.load(workspace, k.add(source, column, run.start, j))
             output = k.add(line, k.mul(k.add(run.input, k.mul(j, run.input_step)), columns.output_stride))
+            kind = sum_kind(p)
             if add:
-                value = combine(k, k.load(p.y, output), value, p.y.element)
-            k.store(value, p.y, output)
+                value = combine(k, widen(k, k.load(p.y, output), p.y.element, kind), value, kind)
+            k.store(narrow(k, value, kind, p.y.element), p.y, output)

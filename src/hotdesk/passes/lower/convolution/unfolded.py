@@ -18,8 +18,8 @@ _ONE_PLANE = Slide(1, 1, 1, 1, 1, 0, 1, 0, 0)
 
 
 def convolve_unfolded(k: KernelBuilder, p: ConvolutionOperands) -> None:
-    """Writes the calls, for element types that `has_convolutions` knows, and filters whose channels and taps lie together in w,
-    in this order."""
+    """Writes the calls, for element types that `has_matrix_products` knows, and filters whose channels and taps lie together in
+    w, in this order."""
     rows, columns = p.slides[-2:]
     in_one, positions = together(k, [(slide.output, slide.output_stride) for slide in (rows, columns)])
 
@@ -78,4 +78,4 @@ def _call(k: KernelBuilder, p: ConvolutionOperands, positions: Index, below: Ind
         "add": int(p.accumulate),
     }
     places = {"x": (p.x, 0), "w": (p.w, 0), "y": (p.y, y)}
-    write_call(k, shared_convolution_name(p.x.element), CONVOLUTION_ARGUMENTS, values, places)
+    write_call(k, shared_convolution_name(p.x.element, p.y.element), CONVOLUTION_ARGUMENTS, values, places)

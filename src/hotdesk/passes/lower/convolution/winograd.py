@@ -72,4 +72,4 @@ def convolve_winograd(k: KernelBuilder, p: ConvolutionOperands) -> None:
         "add": int(p.accumulate),
     }
     places = {"x": (p.x, 0), "w": (p.w, 0), "y": (p.y, 0)}
-    write_call(k, shared_winograd_name(p.x.element), WINOGRAD_ARGUMENTS, values, places)
+    write_call(k, shared_winograd_name(p.x.element, p.y.element), WINOGRAD_ARGUMENTS, values, places)

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hotdesk.elements import summed_in
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, Machine, generating_for, host
 from hotdesk.kernels.text import View
 from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, with_spread, workspace_bytes
@@ -111,8 +112,8 @@ def run(case: Case, w_strides: Sequence[int] | None = None, machine: Machine | N
     spec = with_spread(spec)
     size = workspace_bytes(spec)
     assert size <= WORKSPACE_LIMIT
-    dtype = DTYPES[result]
-    scratch = place(unread((size // dtype.itemsize,), result)) if size else None
+    dtype, summed = DTYPES[result], summed_in(result)
+    scratch = place(unread((size // DTYPES[summed].itemsize,), summed)) if size else None
     text = convolution(spec, machine)
     assert ("%pW" in text.text) is (scratch is not None)
     kernel = Kernel(text, views)
@@ -156,7 +157,9 @@ UNFOLDED = "hotdesk_convolution_f32"
         replace(PADDED, strides=(2, 2), window=(1, 1), pad_low=(0, 0), pad_high=(0, 0)),
         replace(PADDED, element="f64"),
         replace(PADDED, element="bf16", result="f32", groups=2),
+        replace(PADDED, element="bf16", groups=2),
         replace(PADDED, element="f16", result="f32", strides=(2, 2), image=(40, 37), channels=60),
+        replace(PADDED, element="f16", strides=(2, 2), image=(40, 37), channels=60),
     ],
 )
 def test_unfolded(case: Case, accumulate: bool, dynamic: bool) -> None:
@@ -183,6 +186,8 @@ WIDE = Case(batch=1, channels=18, filters=17, image=(23, 27), pad_low=(1, 1), pa
         replace(WIDE, element="f64"),
         replace(WIDE, element="bf16", result="f32"),
         replace(WIDE, element="f16", result="f32", batch=2),
+        replace(WIDE, element="bf16", channels=70, batch=2),
+        replace(WIDE, element="f16"),
     ],
 )
 def test_winograd(case: Case, accumulate: bool, dynamic: bool) -> None:
@@ -325,8 +330,9 @@ def test_depthwise_on_vectors(case: Case, machine: Machine, dynamic: bool) -> No
     assert ("vector.maskedload" in text) is machine.masks
     run(replace(case, element="f64", accumulate=True), machine=machine)
     for half in ("bf16", "f16"):
-        text = run(replace(case, element=half, result="f32", accumulate=half == "f16"), machine=machine)
-        assert ("vector.maskedload" in text) is machine.masks
+        for result in ("f32", half):
+            text = run(replace(case, element=half, result=result, accumulate=half == "f16"), machine=machine)
+            assert ("vector.maskedload" in text) is machine.masks
 
 
 @BOTH
@@ -390,6 +396,7 @@ def test_spread(
         half = replace(case, element=element, result="f32")
         assert f"hotdesk_product_{element}_f32" in run(half)
         run(replace(half, image=(20, 30), channels=60, filters=20, batch=1))
+        run(replace(half, result=element))
 
 
 @BOTH
