@@ -2,6 +2,7 @@
 
 # PyTorch is annotated in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from torch._dynamo.exc import TensorifyScalarRestartAnalysis
     from torch._functorch._aot_autograd.utils import make_boxed_func
     from torch._guards import CompileContext, TracingContext
+    from torch.utils._python_dispatch import _disable_current_modes
     from torch.utils.checkpoint import CheckpointPolicy
 
     from hotdesk.api import Options, build
@@ -146,14 +148,19 @@ def _program(
         log = Log(keep_ir=settings.options.keep_ir)
         compile_ahead(PRODUCTS)
         with log.stage("capture"):
-            captured = capture_graph(module, donated)
-        program = build(captured, log, settings.options)
-        draws = cast(GraphCalling, captured.calling).draws
-        del captured
+            captured = capture_graph(module, donated, foreign=settings.options.foreign)
+        with _disable_current_modes():  # what depends on weights alone may be made by PyTorch's kernels
+            program = build(captured, log, settings.options)
+        calling = cast(GraphCalling, captured.calling)
+        draws, counts = calling.draws, calling.counts
+        eager = module if counts else None
+        del captured, calling
     give_back_free_memory()
     COUNTED.note(CountedGraph(_compile_id(), kind, line, ref(program)))
 
     def run(*args: Any) -> list[Any]:
+        if eager is not None and any(args[number] < 0 for number in counts):  # no sizes of tensors
+            return list(eager(*args))
         results = program(*args, _random_state()) if draws else program(*args)
         return [args[result.number] if type(result) is PassedOn else result for result in results]
 

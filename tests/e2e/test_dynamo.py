@@ -283,3 +283,84 @@ def test_examples_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     (shown,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
     assert re.sub(r"\d+ guards", "guards", shown) in re.sub(r"\d+ guards", "guards", printed)
     assert "draws random numbers" in printed
+
+
+def masks(kind: str) -> dict[str, torch.Tensor]:
+    padding = torch.tensor([[False] * 5 + [True] * 2, [False] * 7])
+    causal = torch.triu(torch.ones(7, 7, dtype=torch.bool), 1)
+    return {
+        "none": {},
+        "padding": {"src_key_padding_mask": padding},
+        "causal": {"src_mask": causal},
+        "both": {"src_mask": causal, "src_key_padding_mask": padding},
+        "whole row": {"src_key_padding_mask": padding | torch.tensor([[False], [True]])},
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["none", "padding", "causal", "both", "whole row"])
+@pytest.mark.parametrize("how", [{}, {"activation": "gelu", "norm_first": True}], ids=["relu", "gelu"])
+def test_encoder_layers_in_eval_mode(kind: str, how: dict[str, Any]) -> None:
+    """PyTorch calls them as one op."""
+    layer, x = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, **how).eval(), torch.randn(2, 7, 16)
+    found = torch.compile(layer, backend="hotdesk", options={"fallback": False, "foreign": False})(x, **masks(kind))
+    torch.testing.assert_close(found, layer(x, **masks(kind)), atol=1e-5, rtol=1e-4, equal_nan=True)
+
+
+@pytest.mark.parametrize("how", [{}, {"need_weights": False}, {"average_attn_weights": False}])
+@pytest.mark.parametrize("across", [False, True])
+def test_attention_modules_in_eval_mode(how: dict[str, bool], across: bool) -> None:
+    layer, x = nn.MultiheadAttention(16, 2, batch_first=True).eval(), torch.randn(2, 7, 16)
+    y = torch.randn(2, 5, 16) if across else x
+    compiled = torch.compile(layer, backend="hotdesk", options={"fallback": False, "foreign": False})
+    found, expected = compiled(x, y, y, **how), layer(x, y, y, **how)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+
+
+def turned(x: torch.Tensor) -> torch.Tensor:
+    turns = torch.polar(torch.ones(4, 2), torch.arange(8.0).reshape(4, 2))
+    return torch.view_as_real(torch.view_as_complex(x.reshape(3, 4, 2, 2)) * turns).flatten(2) + x.sin()
+
+
+COMPLEX: dict[str, Callable[[torch.Tensor], Any]] = {
+    "fourier": lambda x: torch.fft.ifft(torch.fft.fft(x) * 2).real + x.sin(),
+    "returned": lambda x: (torch.fft.rfft(x), x + 1),
+    "turned": turned,
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_numbers_are_left_to_pytorchs_kernels(name: str) -> None:
+    x = torch.randn(3, 4, 4)
+    compiled = torch.compile(COMPLEX[name], backend="hotdesk", fullgraph=True)
+    torch.testing.assert_close(compiled(x), COMPLEX[name](x))
+    torch._dynamo.reset()
+    alone = torch.compile(COMPLEX[name], backend="hotdesk", options={"fallback": False, "foreign": False})
+    with pytest.raises(hotdesk.HotdeskError):
+        alone(x)
+
+
+def test_complex_arguments() -> None:
+    def product(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (x * y.mT).abs() + 1
+
+    x = torch.randn(3, 4, dtype=torch.complex64)
+    for y in (torch.randn(4, 3, dtype=torch.complex64), torch.randn(3, 4, dtype=torch.complex64).mH):
+        found = torch.compile(product, backend="hotdesk", fullgraph=True)(x, y)
+        torch.testing.assert_close(found, product(x, y))
+
+
+@pytest.mark.parametrize(
+    ("counted", "counts"),
+    [
+        (lambda x, n: (x * n, x + n), (3, 5, 2, 6)),
+        (lambda x, n: (torch.arange(n).sum(), x[:, :n] * n), (3, 2, 4)),
+    ],
+    ids=["values", "sizes"],
+)
+def test_counts_that_vary(counted: Callable[..., Any], counts: Sequence[int]) -> None:
+    """Integers that are no size of a tensor."""
+    compiled = torch.compile(counted, backend="hotdesk", dynamic=True)
+    for n in counts:
+        x = torch.randn(3, 7)
+        assert_same(compiled(x, n), counted(x, n))
+    assert len(hotdesk.dynamo_report().graphs) == 1

@@ -104,7 +104,7 @@ class Normed(nn.Module):
 def test_refused_backward_runs_in_eager_pytorch(dynamic: bool) -> None:
     model = Normed()
     like = copy.deepcopy(model)
-    compiled = torch.compile(model, backend=backend, dynamic=dynamic)
+    compiled = torch.compile(model, backend=backend, dynamic=dynamic, options={"foreign": False})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for _ in range(2):
@@ -116,7 +116,7 @@ def test_refused_backward_runs_in_eager_pytorch(dynamic: bool) -> None:
 
 
 def test_without_fallback_backward_raises() -> None:
-    compiled = torch.compile(Normed(), backend=backend, options={"fallback": False})
+    compiled = torch.compile(Normed(), backend=backend, options={"fallback": False, "foreign": False})
     result = compiled(torch.randn(2, 2, 6, 6))
     with pytest.raises(hotdesk.HotdeskError, match="avg_pool3d_backward"):
         result.sum().backward()
@@ -309,3 +309,23 @@ def test_gradients_of_a_filter_for_each_channel(stride: Any, outs: int) -> None:
     like = copy.deepcopy(model)
     compiled = torch.compile(model, backend=backend, options={"fallback": False})
     assert_same_gradients(compiled, model, like, torch.randn(2, 8, 10, 11))
+
+
+@pytest.mark.parametrize("how", [{}, {"dim": 1}, {"dim": -1}])
+def test_gradients_of_normed_weights(how: dict[str, int]) -> None:
+    model = nn.utils.parametrizations.weight_norm(nn.Conv1d(4, 6, 3), **how)
+    like = copy.deepcopy(model)
+    compiled = torch.compile(model, backend=backend, options={"fallback": False, "foreign": False})
+    assert_same_gradients(compiled, model, like, torch.randn(2, 4, 9))
+
+
+def test_gradients_of_complex_numbers() -> None:
+    """What the forward graph keeps for the backward graph is complex, too."""
+
+    def spectrum(x: torch.Tensor) -> torch.Tensor:
+        return torch.fft.rfft(x.sin()).abs().square()
+
+    x, like = (torch.linspace(-1, 1, 24).reshape(3, 8).requires_grad_() for _ in range(2))
+    torch.compile(spectrum, backend=backend)(x).sum().backward()
+    spectrum(like).sum().backward()
+    torch.testing.assert_close(x.grad, like.grad, atol=1e-5, rtol=1e-4)

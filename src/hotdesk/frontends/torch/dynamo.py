@@ -25,14 +25,23 @@ from hotdesk.errors import DeviceError
 from hotdesk.frontends import lowering_process
 from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.torch.attention_gradient import BlockedAttention
-from hotdesk.frontends.torch.calling import ResultHeld, ResultNumber, ResultSlot
+from hotdesk.frontends.torch.calling import Carried, ResultHeld, ResultNumber, ResultSlot
+from hotdesk.frontends.torch.carried import carrier, is_carried
 from hotdesk.frontends.torch.decompositions.table import asked_before_autograd, decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.export import lowered_graph
+from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.random import take_random_state
 from hotdesk.frontends.torch.refusals import refuse_data_dependence, refuse_nodes
-from hotdesk.frontends.torch.signature import keep_tensors_only, limits_of, order_in_memory, read_transposed, results_of
-from hotdesk.frontends.torch.specs import spec_of
+from hotdesk.frontends.torch.signature import (
+    carried_types,
+    keep_tensors_only,
+    limits_of,
+    order_in_memory,
+    read_transposed,
+    results_of,
+)
+from hotdesk.frontends.torch.specs import spec_of, unsupported_dtype
 from hotdesk.frontends.torch.tracing_lock import traced_alone
 from hotdesk.graphs import postorder
 from hotdesk.runtime.interface import Calling, TensorSpec
@@ -112,32 +121,44 @@ class GraphCalling(Calling):
         template: Sequence[Any],
         transposed: Mapping[int, list[int]],
         changed: Collection[int],
+        carried: Carried,
         *,
+        counts: Collection[int] = (),
         draws: bool,
     ) -> None:
         """`places` are those of the program's inputs among the flat arguments, each with the order in which its dims lie in
         memory if that is not the given one; `transposed` are the dims of results that were returned in the order of memory;
         `changed` are the flat arguments that a call changes, which AOTAutograd has made sure that no gradient is recorded of;
-        `draws` says whether the last one is what random numbers follow from.
+        `carried` are the element types that tensors of another type stand for; `counts` are the flat arguments that are numbers,
+        of which the program takes tensors of that size; `draws` says whether the last argument is what random numbers follow
+        from.
         """
         self.draws = draws
+        self.counts = frozenset(counts)
         self._names = tuple(names)
         self._places = tuple(places)
         self._template = tuple(template)
         self._transposed = dict(transposed)
         self._changed = frozenset(changed)
+        self._carried = carried
 
     @property
     def parameters(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         return tuple((name, (number,)) for number, name in enumerate(self._names))
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
-        given = [args[number].detach() if number in self._changed else args[number] for number, _ in self._places]
+        given = [self._given(args[number], number) for number, _ in self._places]
         orders = [order for _, order in self._places]
-        return [each if order is None else each.permute(order) for each, order in zip(given, orders, strict=True)]
+        lying = [each if order is None else each.permute(order) for each, order in zip(given, orders, strict=True)]
+        return self._carried.given(lying) if any(self._carried.inputs) else lying
+
+    def _given(self, value: Any, number: int) -> Any:
+        if number in self.counts:
+            return _of_size(value)
+        return value.detach() if number in self._changed else value
 
     def unflatten(self, results: Sequence[Any], symbols: Mapping[str, int], leaves: Sequence[object]) -> list[Any]:
-        found = list(results)
+        found = list(self._carried.made(results) if any(self._carried.results) else results)
         for number, dims in self._transposed.items():
             found[number] = found[number].permute(dims)
         return [
@@ -152,13 +173,14 @@ class GraphCalling(Calling):
         ]
 
 
-def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = ()) -> Captured:
+def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = (), *, foreign: bool = True) -> Captured:
     """A functional graph of aten ops as linalg on tensors.
 
-    Numbers among its arguments have to be sizes of its tensors. Tensors that the graph module holds are weights. `donated` are
-    the arguments, by number, that nobody reads after a call. Arguments that the graph copies new contents to, which is all that
-    AOTAutograd leaves of ops in place, are changed where they lie. A program that draws random numbers takes what they
-    follow from behind its other arguments: a seed and an offset.
+    Numbers among its arguments are sizes of its tensors, or counts, none of which may be below 0. Tensors that the graph module
+    holds are weights. `donated` are the arguments, by number, that nobody reads after a call. Arguments that the graph copies new
+    contents to, which is all that AOTAutograd leaves of ops in place, are changed where they lie. A program that draws random
+    numbers takes what they follow from behind its other arguments: a seed and an offset. `foreign` says whether PyTorch's kernels
+    may be called for ops that have no lowering.
 
     Raises:
         DataDependentShapeError: a size depends on the values of a tensor.
@@ -172,6 +194,7 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = ()) -
         draws = take_random_state(graph)
         placeholders = [node for node in graph.nodes if node.op == "placeholder"]
         _spell_out_synonyms(graph)
+        counts = _counts_as_sizes(graph, placeholders)
         _read_sizes_of_tensors(graph, placeholders)
         changes = _changes_apart(graph, placeholders)
         template = _results_apart(graph, placeholders)
@@ -185,7 +208,7 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = ()) -
         held = _lifted(graph, module)
         numbers = [number for number, node in enumerate(placeholders) if _is_tensor(node)]
         inputs = [
-            replace(_input(placeholders[number]), donated=number in donated, changed=number in changes)
+            replace(_input(placeholders[number], changed=number in changes), donated=number in donated)
             for number in numbers
         ]
         names = SizeNames({}, inputs)
@@ -193,10 +216,16 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = ()) -
             _depth_first(graph)
         is_kept = {node.name: _is_tensor(node) for node in graph.nodes if node.op == "placeholder"}
         keep_tensors_only(graph, is_kept, contents)
-        refuse_nodes(graph)
+        refuse_nodes(graph, foreign=foreign)
         full = [next(computed_entries) if entry is None else entry for entry in template]
+        returned: Any = next(node for node in graph.nodes if node.op == "output").args[0]
+        carried = Carried(
+            carried_types(placeholders[number].meta["val"] for number in numbers),
+            carried_types(node.meta["val"] for node in returned[: len(results)]),
+        )
+        lowered, calls = lowered_graph(graph, foreign=foreign, changes=bool(changes))
         return Captured(
-            module=lowered_graph(graph, changes=bool(changes)),
+            module=lowered,
             arguments=(*held, *map(names.spec, inputs)),
             results=tuple(map(names.spec, results)),
             constraints={names.of(symbol): limits for symbol, limits in _ranges(placeholders, inputs).items()},
@@ -206,8 +235,11 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = ()) -
                 [names.result(entry) for entry in full],
                 transposed,
                 changes,
+                carried,
+                counts=counts,
                 draws=draws,
             ),
+            foreign=tuple(call._replace(bytes=names.size(call.bytes)) for call in calls),
             state=tuple(len(held) + numbers.index(number) for number in changes),
         )
 
@@ -216,17 +248,48 @@ def _is_tensor(node: torch.fx.Node) -> bool:
     return isinstance(node.meta.get("val"), torch.Tensor)
 
 
-def _input(node: torch.fx.Node) -> TensorSpec:
+def _input(node: torch.fx.Node, *, changed: bool) -> TensorSpec:
     value = node.meta["val"]
     if value.device.type != "cpu":
         raise DeviceError(f"argument '{node.name}'", expected="device cpu", got=str(value.device))
-    return spec_of(node.name, value)
+    if is_carried(value.dtype) and changed:
+        raise unsupported_dtype(f"argument `{node.name}`, which changes,", value.dtype, node_line(node))
+    return replace(spec_of(node.name, carrier(value)), changed=changed)
 
 
 def _spell_out_synonyms(graph: torch.fx.Graph) -> None:
     """Divisions of numbers that vary, which PyTorch makes tensors after it has taken ops apart."""
     for node in graph.find_nodes(op="call_function", target=torch.ops.aten.true_divide.Tensor):
         node.target = torch.ops.aten.div.Tensor
+
+
+def _counts_as_sizes(graph: torch.fx.Graph, placeholders: list[torch.fx.Node]) -> frozenset[int]:
+    """Makes tensors without elements, whose first size they are, of integers among the arguments that are no size of a tensor.
+
+    Their numbers among the arguments.
+    """
+    values = [node.meta["val"] for node in filter(_is_tensor, placeholders)]
+    sizes = {size.node.expr for value in values for size in value.shape if isinstance(size, torch.SymInt)}
+    found: set[int] = set()
+    for number, node in enumerate(placeholders):
+        value = node.meta.get("val")
+        is_read = any(user.op != "output" for user in node.users)
+        if not values or not is_read or not isinstance(value, torch.SymInt):
+            continue
+        expression = cast(Any, value).node.expr
+        is_count = cast(Any, value).node.has_hint() and cast(Any, value).node.hint >= 0
+        if is_count and expression.is_Symbol and expression not in sizes:
+            node.meta["val"] = values[0].new_empty((value, 0), dtype=torch.uint8)
+            with graph.inserting_before(next(each for each in graph.nodes if each.op != "placeholder")):
+                read = graph.call_function(torch.ops.aten.sym_size.int, (node, 0))
+            read.meta["val"] = value
+            node.replace_all_uses_with(read, lambda user, read=read: user.op != "output" and user is not read)
+            found.add(number)
+    return frozenset(found)
+
+
+def _of_size(count: int) -> torch.Tensor:
+    return torch.empty((count, 0), dtype=torch.uint8, device="cpu")
 
 
 def _read_sizes_of_tensors(graph: torch.fx.Graph, placeholders: list[torch.fx.Node]) -> None:
@@ -370,10 +433,10 @@ def _lifted(graph: torch.fx.Graph, module: torch.fx.GraphModule) -> list[Weight]
         if node.op != "get_attr" or isinstance(getattr(module, target), torch.fx.GraphModule):
             continue
         if target not in weights:
-            tensor = getattr(module, target).detach().contiguous()
+            tensor = carrier(getattr(module, target).detach()).contiguous()
             with graph.inserting_before(first):
                 argument = graph.placeholder(target)
-            argument.meta["val"] = node.meta.get("val", tensor)
+            argument.meta["val"] = node.meta.get("val", getattr(module, target))
             weights[target] = (argument, Weight(spec_of(target, tensor), tensor))
         node.replace_all_uses_with(weights[target][0])
         graph.erase_node(node)

@@ -26,6 +26,7 @@ from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, low
 from hotdesk.frontends.torch import distinct_calls, functionalized, subgraph_constants
 from hotdesk.frontends.torch.assigned import assignments_written
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
+from hotdesk.frontends.torch.carried import carrier
 from hotdesk.frontends.torch.check_messages import CheckMessages, check_messages, check_messages_kept
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
@@ -257,16 +258,20 @@ def _imported(graph: torch.fx.Graph) -> ir.Module:
         raise unreadable(error) from error
 
 
-def lowered_graph(graph: torch.fx.Graph, *, changes: bool = False) -> ir.Module:
-    """A graph of aten ops that has tensors alone at its ends, as linalg on tensors. The graph is changed on the way.
+def lowered_graph(
+    graph: torch.fx.Graph, *, foreign: bool = False, changes: bool = False
+) -> tuple[ir.Module, Sequence[ForeignCall]]:
+    """A graph of aten ops that has tensors alone at its ends, as linalg on tensors, and what it calls. The graph is changed.
 
-    `changes` says whether arguments change: then no call that fails a check should, as far as the check can go first.
+    `foreign` says whether PyTorch's kernels may be called for ops that have no lowering; `changes` says whether arguments
+    change: then no call that fails a check should, as far as the check can go first.
 
     Raises UnsupportedOpError for an op without a lowering.
     """
-    arguments = [shape_expressions(node.meta["val"]) for node in graph.find_nodes(op="placeholder")]
-    lowering = _GraphLowering(foreign=False, names=SizeNames({}, ()), messages=CheckMessages({}, {}), changes=changes)
-    return lowering.run(graph, arguments)
+    arguments = [shape_expressions(carrier(node.meta["val"])) for node in graph.find_nodes(op="placeholder")]
+    messages = CheckMessages({}, {})
+    lowering = _GraphLowering(foreign=foreign, names=SizeNames({}, ()), messages=messages, changes=changes)
+    return lowering.run(graph, arguments), lowering.calls
 
 
 def _settle(graph: torch.fx.Graph) -> None:

@@ -250,10 +250,11 @@ def carried_dtypes(
     given = (values.get(name) for name in users)
     returned = [node for place, node in enumerate(output.args[0]) if place not in changes]
     made = (node.meta.get("val") if isinstance(node, torch.fx.Node) else None for node in returned)
-    return _carried(given), _carried(made)
+    return carried_types(given), carried_types(made)
 
 
-def _carried(values: Iterable[Any]) -> tuple[torch.dtype | None, ...]:
+def carried_types(values: Iterable[Any]) -> tuple[torch.dtype | None, ...]:
+    """The element types of those of the values that are tensors, where another one carries it; None for the rest."""
     tensors = (value for value in values if isinstance(value, torch.Tensor))
     return tuple(each.dtype if is_carried(each.dtype) else None for each in tensors)
 
@@ -294,5 +295,6 @@ def _is_carried(size: sympy.Expr) -> bool:
 
 
 def limits_of(interval: Any) -> tuple[int, int | None]:
-    """The ends of a range of PyTorch's."""
-    return int(interval.lower), int(interval.upper) if interval.upper.is_Integer else None
+    """The ends of a range of PyTorch's, of what is not below 0."""
+    lower, upper = (int(end) if end.is_Integer else None for end in (interval.lower, interval.upper))
+    return max(lower or 0, 0), upper

@@ -1,4 +1,4 @@
-"""Gradients of convolutions: of the image a convolution, of the filters one product for each tap.
+"""Gradients of convolutions, of the image a convolution, of the filters one product for each tap; and of normed weights.
 
 A product of a tap is of two matrices, output channels by pixels of all images, and pixels by input channels: what convolutions
 are made of, and large. torch-mlir makes of the filters' gradient a convolution whose filters are the images, with few and small
@@ -155,4 +155,16 @@ def _dots(image: Tensor, gradient: Tensor) -> Tensor:
     return (image * gradient).sum(-1)
 
 
-GRADIENTS: dict[Any, Callable[..., Any]] = {aten.convolution_backward.default: _convolution_backward}
+def _weight_norm_backward(gradient: Tensor, v: Tensor, g: Tensor, norms: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """Of `w = v * (g / norms)`, where the norms of v are those along all dims but one."""
+    others = [each for each in range(v.dim()) if each != dim % v.dim()]
+    wide, of_w = v.to(norms.dtype), gradient.to(norms.dtype)
+    along = (of_w * wide).sum(others, keepdim=True) / norms
+    of_v = g / norms * (of_w - wide * (along / norms))
+    return of_v.to(v.dtype), along.to(g.dtype)
+
+
+GRADIENTS: dict[Any, Callable[..., Any]] = {
+    aten.convolution_backward.default: _convolution_backward,
+    aten._weight_norm_interface_backward.default: _weight_norm_backward,
+}

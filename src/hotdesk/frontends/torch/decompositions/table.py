@@ -9,7 +9,7 @@ torch-mlir's own is the base. In front of it stand, each with what it replaces a
 * `exact`: booleans, integers, scalars, running maxima;
 * `composed`: what torch-mlir has no lowering for;
 * `searched`: places among sorted elements;
-* `gradients`: of convolutions;
+* `gradients`: of convolutions and normed weights;
 * `bits`: signs, exponents and neighbours of floats;
 * `placed`: what reads or writes places that are known;
 * `special`, `bessel`, `polynomials`: special functions, in f64;
@@ -19,6 +19,7 @@ torch-mlir's own is the base. In front of it stand, each with what it replaces a
 * `sampled`: images sampled at the places of a grid;
 * `random`: what draws random numbers, in front of all others;
 * `lists`: ops on lists of tensors, as optimizers call them;
+* `transformers`: attention and encoder layers that are one op in eval mode;
 * `recurrent`: LSTM, GRU and Elman networks, as loops;
 * `ctc_loss`: the CTC loss and its gradient, as loops.
 
@@ -55,6 +56,7 @@ from hotdesk.frontends.torch.decompositions.sampled import SAMPLED
 from hotdesk.frontends.torch.decompositions.scattered import SCATTERED
 from hotdesk.frontends.torch.decompositions.searched import SEARCHED
 from hotdesk.frontends.torch.decompositions.special import SPECIAL
+from hotdesk.frontends.torch.decompositions.transformers import TRANSFORMERS
 from hotdesk.frontends.torch.decompositions.widened import BY_NUMBER, NARROW, PROMOTED, either
 
 aten: Any = torch.ops.aten
@@ -103,6 +105,7 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
         REPAIRS,
         MEMORY,
         LISTS,
+        TRANSFORMERS,
     )
     tables = (
         ASSERTED,
