@@ -128,7 +128,7 @@ import sys
 from hotdesk.kernels.library import convolution_module, product_module
 from hotdesk.kernels.machine import host
 from hotdesk.kernels.parts import parts_module
-for module in (parts_module(host()), product_module(host(), "f32"), convolution_module(host(), "f32")):
+for module in (parts_module(host()), product_module(host(), "f32"), convolution_module(host(), "f32", "f32")):
     assert module
 print(*sorted(name for name in sys.modules if name.partition(".")[0] == "hotdesk"))
 """
