@@ -73,6 +73,25 @@ def test_gelu_is_rounded_once(dtype: torch.dtype, approximate: str) -> None:
     ).all()
 
 
+@pytest.mark.parametrize("dtype", HALVES)
+def test_what_is_moved_stays_what_it_is(dtype: torch.dtype) -> None:
+    """Numbers smaller than the smallest normal one, too, where an index is checked in front of what it reads."""
+    least = torch.finfo(dtype).tiny * torch.finfo(dtype).eps
+    x = torch.tensor([least, 3.0, 5 * least, -least, 0.0]).to(dtype)
+    places = torch.tensor([3, 4, 0, 2, 1])
+    moved: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+        "gathered": lambda x, i: torch.gather(x, 0, i),
+        "rows": lambda x, i: F.embedding(i, x.unsqueeze(1)),
+        "sorted": lambda x, i: x.sort()[0],
+        "in the middle": lambda x, i: x.median(),
+        "largest": lambda x, i: x.topk(4)[0],
+        "found": lambda x, i: torch.isin(x, torch.cat([x, x, x])),
+    }
+    for name, op in moved.items():
+        found = hotdesk.compile(Call(op), (x, places))(x, places)
+        assert torch.equal(found, op(x, places)), name
+
+
 @pytest.mark.parametrize("op", [torch.sigmoid, lambda x: x**4, torch.lgamma])
 @pytest.mark.parametrize("dtype", HALVES)
 def test_functions_of_all_numbers_are_rounded_once(

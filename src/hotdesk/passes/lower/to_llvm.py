@@ -17,7 +17,7 @@ from hotdesk.ir.building import compared, constant, create, replace
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.linking import define
 from hotdesk.ir.loops import for_bounds
-from hotdesk.ir.walking import nested_ops
+from hotdesk.ir.walking import attributes_of, defining_op, nested_ops, next_op, users
 from hotdesk.kernels.elementary import use_elementary_functions
 
 _TO_LOOPS = (
@@ -56,11 +56,13 @@ def kernels_to_llvm(module: ir.Module) -> None:
     run_mlir_passes(module, ",".join(_TO_LOOPS), verify_each=False)
     _narrow_in_two_steps(module)
     _narrow_as_integers(module)
+    _choose_as_integers(module)
     _call_near_zero(module)
     use_elementary_functions(module)
     _keep_outer_loops(module)
     run_mlir_passes(module, ",".join(_TO_LLVM), verify_each=False)
     _tell_branches(module)
+    _move_as_integers(module)
 
 
 _SAID = "llvm.loop_annotation"
@@ -132,6 +134,41 @@ def _narrow_as_integers(module: ir.Module) -> None:
             sum_ = made("arith.addi", bits, made("arith.addi", odd, constant(0x7FFF, word, op)))
             rounded = made("arith.shrui", sum_, constant(16, word, op))
             replace(op, create("arith.bitcast", [made("arith.trunci", rounded, kind=half)], [short], before=op))
+
+
+def _choose_as_integers(module: ir.Module) -> None:
+    """Branches give bf16 as integers: on processors that round to bf16 LLVM hands such values over by way of f32, and back by an
+    instruction that takes whatever is smaller than the smallest normal number for 0."""
+    with entered(module.operation):
+        short, half = ir.BF16Type.get(), ir.IntegerType.get_signless(16)
+        for op in [op for op in nested_ops(module.operation) if op.name == "scf.if"]:
+            places = [i for i, result in enumerate(op.results) if result.type == short]
+            for block in (block for region in op.regions for block in region.blocks) if places else ():
+                end = block.operations[len(block.operations) - 1].operation
+                for i in places:
+                    end.operands[i] = create("arith.bitcast", [end.operands[i]], [half], before=end).results[0]
+            for i in places:
+                op.results[i].set_type(half)
+                back = create("arith.bitcast", [op.results[i]], [short], before=next_op(op))
+                op.results[i].replace_all_uses_except(back.results[0], back)
+
+
+def _move_as_integers(module: ir.Module) -> None:
+    """What branches give is loaded and stored as it is: LLVM would make bf16 again of numbers that it only moves."""
+    with entered(module.operation):
+        for cast in [op for op in nested_ops(module.operation) if op.name == "llvm.bitcast"]:
+            given, found = cast.operands[0], cast.results[0]
+            if {str(given.type), str(found.type)} != {"bf16", "i16"}:
+                continue
+            load = defining_op(given)
+            if load is not None and load.name == "llvm.load" and len(users(given)) == 1:
+                replace(cast, create("llvm.load", [load.operands[0]], [found.type], attributes_of(load), before=load))
+                load.erase()
+                continue
+            for store in [op for op in users(found) if op.name == "llvm.store" and op.operands[0] == found]:
+                store.operands[0] = given
+            if not users(found):
+                cast.erase()
 
 
 def _call_near_zero(module: ir.Module) -> None:
