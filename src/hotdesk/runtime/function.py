@@ -173,9 +173,8 @@ class Frame:
         self._function = function
         self._entry = function.entry
         self._status = ctypes.c_int32()
-        words = np.zeros(
-            len(lowered.buffers) + 5, np.uintp
-        )  # a ctypes array would have a class of its own, of kilobytes
+        # an array of ctypes would have a class of its own, of kilobytes
+        words = np.zeros(len(lowered.buffers) + 5, np.uintp)
         self._table = memoryview(cast(Any, words))
         for place, data in lowered.constants.items():
             self._table[place] = address_of(data)

@@ -62,9 +62,8 @@ class ThreadPool:
         self._block = np.zeros(POOL_BYTES + 64 + 16, np.uint8)
         self.address = (address_of(self._block) + 63) & -64
         given = self.address + POOL_BYTES
-        ctypes.memmove(
-            given, struct.pack("2N", given + 8, self.address), 16
-        )  # what threads begin with: the pool, packed
+        # what threads begin with: the pool, packed
+        ctypes.memmove(given, struct.pack("2N", given + 8, self.address), 16)
         self._started = 0
         self._served: list[CallableCode] = []
         self._initialize()
