@@ -16,14 +16,14 @@ from hotdesk.python.lazy_names import lazy_names
 if TYPE_CHECKING:
     from hotdesk.api import Options, compile, compile_many
     from hotdesk.artifacts.loading import load
-    from hotdesk.dynamo_counts import FallbackWarning, dynamo_report
+    from hotdesk.comparing.tradeoff import tradeoff
     from hotdesk.errors import HotdeskError
     from hotdesk.jitting import jit
     from hotdesk.planning import Buffer, Plan, Pool, Problem, Tie, plan
     from hotdesk.report.memory import Memory
     from hotdesk.runtime.code.threads import get_num_threads, scratch_bytes, set_num_threads
     from hotdesk.runtime.program import Program
-    from hotdesk.tradeoffs import tradeoff
+    from hotdesk.torch_compile.counts import FallbackWarning, dynamo_report
     from hotdesk.training import TrainingStep, compile_step
 
 __all__ = [
@@ -58,14 +58,14 @@ if not TYPE_CHECKING:
         {
             "api": ("Options", "compile", "compile_many"),
             "artifacts.loading": ("load",),
-            "dynamo_counts": ("FallbackWarning", "dynamo_report"),
+            "torch_compile.counts": ("FallbackWarning", "dynamo_report"),
             "errors": ("HotdeskError",),
             "jitting": ("jit",),
             "planning": ("Buffer", "Plan", "Pool", "Problem", "Tie", "plan"),
             "report.memory": ("Memory",),
             "runtime.code.threads": ("get_num_threads", "scratch_bytes", "set_num_threads"),
             "runtime.program": ("Program",),
-            "tradeoffs": ("tradeoff",),
+            "comparing.tradeoff": ("tradeoff",),
             "training": ("TrainingStep", "compile_step"),
         },
         submodules=True,

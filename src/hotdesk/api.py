@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from hotdesk._bindings import ir
+from hotdesk.compiling.linked_program import LinkedProgram, link_program
+from hotdesk.compiling.program_cache import keep, kept, key_of_program
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.frontends.donation import Donate, donating, listed
@@ -21,11 +23,9 @@ from hotdesk.frontends.onnx.reading import is_onnx
 from hotdesk.ir.context import entered, of_bytecode
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.walking import main_function, nested_ops
-from hotdesk.linked_program import LinkedProgram, link_program
 from hotdesk.passes.collecting import collection_made_rare
 from hotdesk.pipeline import Log, bufferize, has_parallel_loops, lower, optimize_tensors, privatize, remainder
 from hotdesk.planning.problem.numbers import parse_bytes
-from hotdesk.program_cache import keep, kept, key_of_program
 from hotdesk.python.whole_imports import whole_imports
 from hotdesk.runtime.arguments.outputs import Extents
 from hotdesk.runtime.code import foreign
@@ -40,7 +40,7 @@ from hotdesk.runtime.prepared import prepared_types
 from hotdesk.runtime.program import Program, check_seed
 from hotdesk.runtime.shared import Shared, aligned
 from hotdesk.runtime.sources import sources_forgotten
-from hotdesk.saving import Saving
+from hotdesk.saved.file import Saving
 from hotdesk.search.budget import WithinBudget
 from hotdesk.search.ordering import LowerPeak
 from hotdesk.search.recomputing import KeepLess
@@ -192,7 +192,7 @@ def _sweep_of(
     plain = replace(options, order="given", budget=None)
 
     def sweep(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Tradeoff:
-        from hotdesk.tradeoffs import tradeoff
+        from hotdesk.comparing.tradeoff import tradeoff
 
         found = held()
         if found is None:

@@ -16,7 +16,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 import hotdesk
-from hotdesk.dynamo import MODES, backend
+from hotdesk.torch_compile.backend import MODES, backend
 
 ROOT = Path(__file__).parents[2]
 

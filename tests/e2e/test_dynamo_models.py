@@ -17,7 +17,7 @@ from torch import nn
 
 import hotdesk
 from examples.models import MODELS
-from hotdesk.dynamo import backend
+from hotdesk.torch_compile.backend import backend
 
 IN_SINGLE = ("llama",)
 """Models that compute some of it in float32 whatever their dtype is: norms and rotations of `transformers`' Llama."""

@@ -16,8 +16,8 @@ import torch
 from torch import nn
 
 import hotdesk
-from hotdesk.dynamo import backend
-from hotdesk.dynamo_counts import COUNTED
+from hotdesk.torch_compile.backend import backend
+from hotdesk.torch_compile.counts import COUNTED
 from tests.e2e.test_dynamo import Attention, convolutions, mlp
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
@@ -266,7 +266,7 @@ def test_fused_updates_of_a_backend_that_is_loaded_again_or_wrapped(kind: str) -
     """What Dynamo is told is told it once in a process, and holds for each."""
     COUNTED.reset()
     if kind == "again":
-        spec = find_spec("hotdesk.dynamo")
+        spec = find_spec("hotdesk.torch_compile.backend")
         assert spec is not None
         assert spec.loader is not None
         second = module_from_spec(spec)  # beside the first, which other tests go on using

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import hotdesk
-from hotdesk.dynamo import backend
+from hotdesk.torch_compile.backend import backend
 from tests.e2e.test_dynamo import assert_same
 
 pytestmark = pytest.mark.slow

@@ -11,8 +11,8 @@ import torch
 import hotdesk
 from examples.models import MODELS
 from examples.models.spec import ModelSpec
-from hotdesk import program_cache
 from hotdesk.api import compile as compile_model
+from hotdesk.compiling import program_cache
 from hotdesk.runtime.cache import FORMAT
 from tests.e2e.small_models import SMALL_MODELS
 

@@ -30,8 +30,8 @@ FLOORS = (
     ("pipeline",),
     ("checker", "runtime", "artifacts", "frontends"),
     ("search",),
-    ("api", "linked_program", "program_cache", "saving", "export_c", "jitting", "beside", "tradeoffs"),
-    ("dynamo", "dynamo_counts", "training"),
+    ("api", "compiling", "saved", "comparing", "jitting"),
+    ("torch_compile", "training"),
     ("cli", "pytest_plugin"),
 )
 """From the ground up, as DESIGN says; what `api` tries beside the pipeline stands below it."""

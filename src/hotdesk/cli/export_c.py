@@ -27,7 +27,7 @@ EXAMPLES = (
 
 def main(arguments: Sequence[str]) -> int:
     """Runs `hotdesk export-c` and returns its exit code. Raises NotSavableError for what cannot be C, and OSError."""
-    from hotdesk.export_c import require_names
+    from hotdesk.saved.export_c import require_names
 
     options = parser().parse_args(arguments)
     with usage():

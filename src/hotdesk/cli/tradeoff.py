@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from hotdesk.beside import OTHERS
 from hotdesk.cli.amounts import bytes_of, count_of, seconds_of
 from hotdesk.cli.exits import UsageError, usage
 from hotdesk.cli.formats import Formats, add_formats, require_formats
@@ -33,9 +32,10 @@ from hotdesk.cli.inputs import (
 from hotdesk.cli.models import read_model, states_its_types
 from hotdesk.cli.parsers import parser_of
 from hotdesk.cli.progress import shown_progress
+from hotdesk.comparing.others import OTHERS
+from hotdesk.comparing.tradeoff import tradeoff
 from hotdesk.report.tradeoff import Tradeoff, command_line
 from hotdesk.report.tradeoff_page import tradeoff_page, tradeoff_png, tradeoff_svg
-from hotdesk.tradeoffs import tradeoff
 
 EXAMPLES = (
     "hotdesk tradeoff my_model.py:build --beside eager,onnxruntime",

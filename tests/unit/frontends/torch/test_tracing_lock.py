@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 import hotdesk
-from hotdesk.dynamo import backend
+from hotdesk.torch_compile.backend import backend
 
 _TURNS = 3.0
 """Seconds that a thread is given to do what it should not."""

@@ -12,8 +12,8 @@ from torch._dynamo.exc import Unsupported
 from torch.nn.functional import ctc_loss
 
 import hotdesk
-from hotdesk.dynamo import backend
 from hotdesk.errors import ExecutionError
+from hotdesk.torch_compile.backend import backend
 
 pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 

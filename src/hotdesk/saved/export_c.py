@@ -22,7 +22,7 @@ from hotdesk.runtime.interface import TensorSpec
 
 if TYPE_CHECKING:
     from hotdesk.runtime.plans.layout import Layout
-    from hotdesk.saving import Saving
+    from hotdesk.saved.file import Saving
 
 _TYPES = {
     **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)},
@@ -66,7 +66,7 @@ def require_names(target: str, name: str) -> None:
 
 
 def _refuse(saving: Saving) -> None:
-    from hotdesk.saving import require_known_sizes, require_own_kernels
+    from hotdesk.saved.file import require_known_sizes, require_own_kernels
 
     require_known_sizes("the program as C", saving.made)
     require_own_kernels("the program as C", saving.made)
@@ -105,7 +105,7 @@ class _Exported:
         }
 
     def _object(self) -> bytes:
-        from hotdesk.saving import lowered_again
+        from hotdesk.saved.file import lowered_again
 
         made = self.saving.made
         with generating_for(self.target.machine):
@@ -123,7 +123,7 @@ class _Exported:
 
     def _blob(self) -> tuple[bytes, dict[int, int]]:
         """Weights, prepared values and constants one after the other, and where each lies, by place."""
-        from hotdesk.saving import SectionBuilder, bytes_at, memory_of
+        from hotdesk.saved.file import SectionBuilder, bytes_at, memory_of
 
         pool, lowered = SectionBuilder(), self.saving.made.main
         found: dict[int, int] = {}

@@ -26,7 +26,6 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from torch.utils.checkpoint import CheckpointPolicy
 
     from hotdesk.api import Options, build
-    from hotdesk.dynamo_counts import COUNTED, CountedGraph, FallbackWarning
     from hotdesk.errors import HotdeskError, OptionError
     from hotdesk.frontends.torch.compiled_for import is_compiled_for_ours, note_backend
     from hotdesk.frontends.torch.decompositions.ctc_loss import tell_dynamo
@@ -40,6 +39,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from hotdesk.runtime.code.products import PRODUCTS, compile_ahead
     from hotdesk.runtime.heap import give_back_free_memory
     from hotdesk.runtime.sources import sources_forgotten
+    from hotdesk.torch_compile.counts import COUNTED, CountedGraph, FallbackWarning
 
 MODES: Mapping[str, Mapping[str, Any]] = {
     "default": {},

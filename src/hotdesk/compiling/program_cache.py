@@ -11,8 +11,8 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from hotdesk.compiling.linked_program import LinkedProgram
 from hotdesk.frontends.donation import Donate
-from hotdesk.linked_program import LinkedProgram
 from hotdesk.models.registry import all_built_in
 from hotdesk.runtime.archive import ArchiveError, NotArchivable, packed, unpacked
 from hotdesk.runtime.cache import keeps_programs, key_of, sources, the_cache

@@ -1,7 +1,7 @@
 """`hotdesk.tradeoff`: the ways to run a model in less memory, what each costs, and how others do, measured in one run.
 
 A model is captured once. `search.tradeoff` finds the ways on its tensors, each is compiled from there, and all of them and others
-(`beside`) are timed in turns.
+(`others.py`) are timed in turns.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hotdesk.api import Options, captured, given_options, ways
-from hotdesk.beside import OTHERS, Other, other, require_others
+from hotdesk.comparing.others import OTHERS, Other, other, require_others
 from hotdesk.errors import OptionError
 from hotdesk.frontends.donation import Donate, donating
 from hotdesk.frontends.mlir.reading import is_given

@@ -47,6 +47,7 @@ from hotdesk.artifacts.records import (
 )
 from hotdesk.artifacts.symbolic import FormulaWriter
 from hotdesk.artifacts.weights import Safetensors
+from hotdesk.compiling.linked_program import LinkedProgram
 from hotdesk.errors import ArtifactMachineError, NotSavableError, OptionError, WeightsError
 from hotdesk.frontends.captured import Weight
 from hotdesk.frontends.mlir.calling import MlirCalling
@@ -54,7 +55,6 @@ from hotdesk.ir.context import make_context, of_bytecode
 from hotdesk.ir.linking import define
 from hotdesk.kernels.machine import generating_for, host
 from hotdesk.kernels.sharing import SHARING, USE_POOL, WORKER
-from hotdesk.linked_program import LinkedProgram
 from hotdesk.passes.lower.to_llvm import F16_CONVERSIONS
 from hotdesk.pipeline import Log, Lowered, lower
 from hotdesk.planning import Plan
@@ -102,7 +102,7 @@ class Saving:
 
     def export_c(self, folder: str, target: str, name: str) -> tuple[Path, ...]:
         """As `Program.export_c`."""
-        from hotdesk.export_c import export_c
+        from hotdesk.saved.export_c import export_c
 
         return export_c(self, folder, target, name)
 
