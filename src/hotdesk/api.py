@@ -97,8 +97,16 @@ class Options:
         for option, given in (("budget", self.budget), ("private_memory", self.private_memory)):
             _bytes(option, given)
         check_seed("option 'seed'", self.seed)
-        if self.order not in ("given", "peak"):
+        for option in ("keep_ir", "foreign", "winograd", "recompute"):
+            check_bool(option, getattr(self, option))
+        if not isinstance(cast(object, self.order), str) or self.order not in ("given", "peak"):
             raise OptionError("option 'order'", expected="'given' or 'peak'", got=repr(self.order))
+
+
+def check_bool(option: str, given: object) -> None:
+    """Raises OptionError for what is neither True nor False: nothing else is taken for one of them, such as `"no"` for True."""
+    if not isinstance(given, bool):
+        raise OptionError(f"option '{option}'", expected="True or False", got=repr(given))
 
 
 def given_options(options: Options | None) -> Options:

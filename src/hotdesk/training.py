@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from hotdesk.api import Options, compile
+from hotdesk.api import Options, compile, given_options
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.python.whole_imports import whole_imports
 from hotdesk.report.memory import Memory
@@ -135,7 +135,7 @@ def compile_step(
     except ImportError as error:
         raise MissingExtraError.of("compiling a step of training", "torch", "torch") from error
     _check(model, optimizer, example)
-    options = options or Options(recompute=True)
+    options = Options(recompute=True) if options is None else given_options(options)
     options = options if budget is None else replace(options, budget=budget)
     rates = [torch.zeros((), dtype=torch.float64) for _ in optimizer.param_groups]
     with whole_imports():

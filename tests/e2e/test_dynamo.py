@@ -164,6 +164,8 @@ def test_without_fallback_calls_raise() -> None:
         ),
         ({"order": "best"}, "option 'order': expected 'given' or 'peak', got 'best'"),
         ({"fallback": 1}, "option 'fallback': expected True or False, got 1"),
+        ({"winograd": "no"}, "option 'winograd': expected True or False, got 'no'"),
+        ({"recompute": 1}, "option 'recompute': expected True or False, got 1"),
         ({"budget": "much"}, "option 'budget': expected bytes"),
     ],
 )

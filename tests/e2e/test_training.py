@@ -519,6 +519,7 @@ def test_dropout_draws_at_every_step() -> None:
         ({"loss": lambda y, t: y - t}, OptionError, r"the loss: .* got one of shape \(3, 32\)"),
         ({"loss": lambda y, t: t.mean()}, OptionError, "that depends on the parameters"),
         ({"example": torch.zeros(3, 32)}, ArgumentTypeError, "argument 'example': expected a tuple, got Tensor"),
+        ({"options": {}}, OptionError, r"options: expected hotdesk\.Options\(…\), or None, got dict"),
         ({"example": (torch.zeros(3, 32),)}, ExportError, r"those of Sequential\.forward: input, got 0 arguments"),
     ],
 )

@@ -25,7 +25,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from torch.utils._python_dispatch import _disable_current_modes
     from torch.utils.checkpoint import CheckpointPolicy
 
-    from hotdesk.api import Options, build
+    from hotdesk.api import Options, build, check_bool
     from hotdesk.errors import HotdeskError, OptionError
     from hotdesk.frontends.torch.compiled_for import is_compiled_for_ours, note_backend
     from hotdesk.frontends.torch.decompositions.ctc_loss import tell_dynamo
@@ -94,15 +94,14 @@ class _Settings:
 
 
 def _settings(mode: str, given: Mapping[str, Any]) -> _Settings:
-    if mode not in MODES:
+    if not isinstance(cast(object, mode), str) or mode not in MODES:
         raise OptionError("mode", expected=f"one of {', '.join(MODES)}", got=repr(mode))
     legal = [*(each.name for each in dataclasses.fields(Options) if each.name != "seed"), "fallback"]
     unknown = [name for name in given if name not in legal]
     if unknown:
         raise OptionError("options", expected=f"some of {', '.join(legal)}", got=", ".join(map(repr, unknown)))
     fallback = given.get("fallback", True)
-    if not isinstance(fallback, bool):
-        raise OptionError("option 'fallback'", expected="True or False", got=repr(fallback))
+    check_bool("fallback", fallback)
     fields = {name: value for name, value in given.items() if name != "fallback"}
     return _Settings(Options(**{**MODES[mode], **fields}), fallback)
 
