@@ -86,6 +86,29 @@ def test_numbers_are_those_of_exported_programs(name: str) -> None:
         close(program(X, torch.tensor(n)), exported(X, torch.tensor(n)))
 
 
+def _quotient(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> Any:
+    return (a.item() // b.item()) // c.item()
+
+
+QUOTIENTS_OF_QUOTIENTS: dict[str, Callable[..., torch.Tensor]] = {
+    "a length": lambda x, *n: x[: _quotient(*n)],
+    "a length of a remainder": lambda x, *n: x[: _quotient(*n) % 3],
+    "a length of a third quotient": lambda x, *n: x[: _quotient(*n) // -2],
+    "a place": lambda x, *n: x[_quotient(*n)],
+    "a remainder": lambda x, *n: x + _quotient(*n) % 5,
+    "a fraction": lambda x, *n: x + _quotient(*n) / 4,
+}
+
+
+@pytest.mark.parametrize("name", QUOTIENTS_OF_QUOTIENTS)
+def test_quotients_are_divided_where_divisors_are_negative(name: str) -> None:
+    model = QUOTIENTS_OF_QUOTIENTS[name]
+    program = hotdesk.compile(Call(model), (X, *map(torch.tensor, (6, 2, 2))))
+    for numbers in ((7, 2, -3), (-7, -2, -3), (-50, 7, -2), (50, -7, -2), (20, 3, 4), (-11, 5, 3)):
+        given = (X, *map(torch.tensor, numbers))
+        close(program(*given), model(*given))
+
+
 def test_the_line_and_the_op_are_told() -> None:
     class Model(nn.Module):
         def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:

@@ -30,7 +30,7 @@ from hotdesk.frontends.torch.carried import carrier, is_carried, restored
 from hotdesk.frontends.torch.cutting import CutSite, shape_expressions
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import location_of
-from hotdesk.frontends.torch.specs import DTYPES, plain
+from hotdesk.frontends.torch.specs import DTYPES, expression_at, plain
 from hotdesk.ir.building import create
 from hotdesk.ir.dialect import MOST_OPERANDS, MOST_RESULTS
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
@@ -165,7 +165,7 @@ def foreign_op(node: torch.fx.Node, places: Sequence[int], number: int) -> Forei
         if isinstance(value, torch.Tensor):
             return _Tensor(inputs.setdefault(each, len(inputs)))
         if isinstance(value, torch.SymInt):
-            numbers.append(plain(value.node.expr))
+            numbers.append(plain(expression_at(each)))
             return _Number(len(numbers) - 1)
         return value
 

@@ -24,7 +24,7 @@ from hotdesk.frontends.torch.data_sizes import delivered
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.lines import node_line, place_like
 from hotdesk.frontends.torch.refusals import refuse_shared_state
-from hotdesk.frontends.torch.specs import DTYPES, plain, spec_of
+from hotdesk.frontends.torch.specs import DTYPES, expression_at, plain, spec_of
 from hotdesk.runtime.interface import TensorSpec, spell
 from hotdesk.sizes.size import spelled
 
@@ -214,7 +214,7 @@ def results_of(
                 template.append(ResultHeld(len(specs)))
                 specs.append(spec_of(node.name, _held(graph, node), node_line(node)))
             else:
-                template.append(_number(value))
+                template.append(ResultNumber(plain(expression_at(node)), cast(Any, value).node.pytype))
         else:
             template.append(value)
     return tuple(specs), tuple(template)
@@ -257,10 +257,6 @@ def carried_types(values: Iterable[Any]) -> tuple[torch.dtype | None, ...]:
     """The element types of those of the values that are tensors, where another one carries it; None for the rest."""
     tensors = (value for value in values if isinstance(value, torch.Tensor))
     return tuple(each.dtype if is_carried(each.dtype) else None for each in tensors)
-
-
-def _number(value: Any) -> ResultNumber:
-    return ResultNumber(plain(value.node.expr), value.node.pytype)
 
 
 def keep_tensors_only(graph: torch.fx.Graph, kept: Mapping[str, bool], changes: Collection[int] = ()) -> None:

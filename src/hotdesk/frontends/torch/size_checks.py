@@ -21,6 +21,7 @@ from hotdesk.frontends.torch.cutting import expression_of, settled, shape_expres
 from hotdesk.frontends.torch.data_sizes import NUMBERS
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import Check
+from hotdesk.frontends.torch.specs import expression_at, plain
 
 aten: Any = torch.ops.aten
 _algebra: Any = sympy  # SymPy's functions are not annotated
@@ -57,7 +58,7 @@ def take_size_checks(graph: torch.fx.Graph, messages: CheckMessages) -> tuple[Ch
                 message, line = messages.of_relations.get(key, (_message(node), ""))
                 is_range = not message and key not in messages.of_relations
                 line = line or node_line(node) or (node_line(given) if isinstance(given, torch.fx.Node) else "")
-                relation = _without_cases(expression_of(value))
+                relation = _without_cases(plain(expression_at(given)))
                 if _divides(relation):
                     found, ranges = [*found, *ranges], []
                 if relation is not sympy.true:
@@ -96,7 +97,7 @@ def _checks_of_place(node: torch.fx.Node) -> list[Check]:
     index = place.meta["val"] if isinstance(place, torch.fx.Node) else place
     if not isinstance(index, torch.SymInt) or not free_unbacked_symbols(index):
         return []
-    number, size = expression_of(index), shape_expressions(given.meta["val"])[dim]
+    number, size = plain(expression_at(place)), shape_expressions(given.meta["val"])[dim]
     bounds = (_algebra.Lt(number, size), _algebra.Ge(number, -size))
     message = f"the index of `select` is not within dim {dim}"
     return [Check(relation, node_line(node), message) for relation in bounds if relation is not sympy.true]

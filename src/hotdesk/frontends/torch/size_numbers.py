@@ -19,6 +19,7 @@ from torch._ops import OpOverload
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.torch.cutting import CutSite
+from hotdesk.frontends.torch.specs import expression_at
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.walking import main_function, top_level_ops
 
@@ -54,7 +55,7 @@ class SizeNumber:
     @classmethod
     def of(cls, node: torch.fx.Node) -> SizeNumber:
         """Reads the expression of a node."""
-        return cls(node.meta["val"].node.expr)
+        return cls(expression_at(node))
 
     def write(self, site: CutSite) -> Mapping[int, ir.Value]:
         ((number, (kind, _)),) = site.results.items()
