@@ -85,7 +85,7 @@ def _searched(row: Tensor, x: Tensor, is_behind: Callable[[Tensor, Tensor], Tens
     for _ in range(steps):
         middle = torch.bitwise_right_shift(start + end, 1)
         middle = torch.clamp_max(middle, count - 1) if isinstance(count, int) and count else middle
-        met = row[middle] if row.dim() == 1 else torch.gather(row, -1, middle)
+        met = aten.index.Tensor(row, [middle]) if row.dim() == 1 else torch.gather(row, -1, middle)
         behind, goes_on = is_behind(met, x), start < end
         start = torch.where(goes_on & torch.logical_not(behind), middle + 1, start)
         end = torch.where(goes_on & behind, middle, end)

@@ -62,3 +62,12 @@ def test_rows_of_any_length(dim: Any) -> None:
     for elements in (2, 13, 64):
         row = _drawn(elements, elements)
         assert torch.equal(program(row, x), torch.searchsorted(row, x))
+
+
+@pytest.mark.parametrize("elements", [1, 5, 100])
+def test_one_value(elements: int) -> None:
+    """A value of rank 0 is searched for in the program, and is not asked for while it is compiled."""
+    row = _drawn(6, elements).sort()[0]
+    for x in (torch.tensor(2.0), torch.tensor(math.nan)):
+        for call in (torch.searchsorted, lambda row, x: torch.bucketize(x, row, right=True, out_int32=True)):
+            assert torch.equal(hotdesk.compile(Call(call), (row, x))(row, x), call(row, x))
