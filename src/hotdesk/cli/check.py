@@ -63,10 +63,6 @@ def _check_model(options: argparse.Namespace, text: str = "") -> int:
     if not is_random:
         require_unused(parser(), options, ("function",), options.file, "a program in MLIR")
     sizes: list[int] | dict[str, int] = options.sizes or {}
-    if isinstance(sizes, list):
-        expected = "sizes by their names: numbers alone are for programs on memrefs"
-        hint = "Write them as `--sizes n=5,x[0]=3`; without any, those that are wanted are named."
-        raise UsageError("option '--sizes'", expected=expected, got=",".join(map(str, sizes)), hint=hint)
     given = {**vars(options), "model": options.file, "entry": options.function, "sizes": sizes}
     made = ready(argparse.Namespace(**given, inputs=None, random_inputs=is_random), text)
     return _tell(made.program.check(*made.args, **made.kwargs), Input.of(options.file, text), options.quiet)
@@ -173,7 +169,7 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         metavar="N,N,…",
         help="integers among the arguments, and their dynamic sizes where these do not follow from others, in order; "
-        "--sizes=-3 where the first one is negative; of a model by name, such as batch=2",
+        "--sizes=-3 where the first one is negative; of a model by name too, such as batch=2",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="for the random values of the arguments (0)")
     parser.add_argument(

@@ -200,12 +200,15 @@ def _saved(options: argparse.Namespace) -> Program:
     return load(options.model)
 
 
-def random_arguments(inputs: Sequence[TensorSpec], sizes: Mapping[str, int], seed: int) -> tuple[Any, ...]:
+def random_arguments(
+    inputs: Sequence[TensorSpec], sizes: Mapping[str, int] | Sequence[int], seed: int
+) -> tuple[Any, ...]:
     """Arguments of a program: normally distributed floats, integers from 0 to 7.
 
     Args:
         inputs: of the program.
-        sizes: the values of symbols by name; `x[0]` is dim 0 of `%x`, and `k` the argument `%k` that is an index.
+        sizes: the values of symbols by name; `x[0]` is dim 0 of `%x`, and `k` the argument `%k` that is an index. Or all
+            of them, as the arguments have them.
         seed: equal ones give equal values.
 
     Raises:
@@ -216,13 +219,19 @@ def random_arguments(inputs: Sequence[TensorSpec], sizes: Mapping[str, int], see
     return tuple(_random(spec, values, generator) for spec in inputs)
 
 
-def require_sizes(inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> dict[str, int]:
-    """The values of all symbols in the inputs, `sizes` being by their names on the command line.
+def require_sizes(inputs: Sequence[TensorSpec], sizes: Mapping[str, int] | Sequence[int]) -> dict[str, int]:
+    """The values of all symbols in the inputs, `sizes` being by their names on the command line, or in their order.
 
     Raises UsageError where a size is missing, or there is none of that name.
     """
-    symbols = sorted({name for spec in inputs for size in spec.shape for name in symbols_of(size)})
+    symbols = dict.fromkeys(name for spec in inputs for size in spec.shape for name in symbols_of(size))
     names = {_short(symbol): symbol for symbol in symbols}
+    if not isinstance(sizes, Mapping):
+        if len(sizes) != len(names):
+            numbers = "1 number" if len(names) == 1 else f"{len(names)} numbers"
+            expected = f"{numbers} ({', '.join(names)})" if names else "none: all sizes are fixed"
+            raise UsageError("option '--sizes'", expected=expected, got=str(len(sizes)), hint=_spelled(names))
+        sizes = dict(zip(names, sizes, strict=True))
     unknown = [name for name in sizes if name not in names]
     missing = [name for name in names if name not in sizes]
     if unknown or missing:

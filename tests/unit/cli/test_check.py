@@ -211,17 +211,30 @@ def test_a_program_on_tensors_is_compiled_first(tmp_path: Path, capsys: pytest.C
   return %0 : tensor<?xf32>
 }
 """
-    assert run(text, tmp_path, "--sizes", "x[0]=5", "--function", "twice")[0] == 0
-    assert "no faults" in capsys.readouterr().out
+    for sizes in ("x[0]=5", "5"):
+        assert run(text, tmp_path, "--sizes", sizes, "--function", "twice")[0] == 0
+        assert "no faults" in capsys.readouterr().out
     for given, told in (
-        (["--sizes", "5"], "option '--sizes': expected sizes by their names"),
-        (["--sizes", "5"], "Write them as `--sizes n=5,x[0]=3`"),
+        (["--sizes", "5,3"], "option '--sizes': expected 1 number (x[0]), got 2. Write --sizes x[0]=5."),
         (["--sizes", "y=5"], "Write --sizes x[0]=5."),
         (["--no-leaks"], "option '--no-leaks': expected a program on memrefs"),
     ):
         with pytest.raises(UsageError) as caught:
             run(text, tmp_path, *given)
         assert told in str(caught.value)
+
+
+def test_numbers_alone_are_the_sizes_of_tensors_as_the_arguments_have_them(tmp_path: Path) -> None:
+    text = """func.func @main(%x: tensor<?x2xf32>, %k: index, %a: tensor<?x?xf32>) -> index {
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %a, %c1 : tensor<?x?xf32>
+  %0 = arith.addi %n, %k : index
+  return %0 : index
+}
+"""
+    assert run(text, tmp_path, "--sizes", "5,1,3,4")[0] == 0
+    with pytest.raises(UsageError, match=r"expected 4 numbers \(x\[0\], k, a\[0\], a\[1\]\), got 3"):
+        run(text, tmp_path, "--sizes", "5,1,3")
 
 
 @pytest.mark.parametrize("option", [["--dim", "n=3"], ["--sizes", "n=3"], ["--budget", "1kB"]])

@@ -104,8 +104,8 @@ def test_a_profile_of_a_program_in_mlir(program: str, capsys: pytest.CaptureFixt
         ([], "option 'entry': expected one of @scaled, @other"),
         (["--entry", "other"], "arguments: expected --inputs for %x: i32[2], or --random-inputs, got none"),
         (["--entry", "other", "--sizes", "n=3"], "option '--sizes': expected none: all sizes are fixed, got also n"),
-        (["--entry", "scaled", "--random-inputs"], "got no k, x[0], n. Write --sizes k=5,x[0]=5,n=5."),
-        (["--entry", "scaled", "--sizes", "m=3"], "got no k, x[0], n, also m. Write --sizes k=5,x[0]=5,n=5."),
+        (["--entry", "scaled", "--random-inputs"], "got no x[0], n, k. Write --sizes x[0]=5,n=5,k=5."),
+        (["--entry", "scaled", "--sizes", "m=3"], "got no x[0], n, k, also m. Write --sizes x[0]=5,n=5,k=5."),
         (["--entry", "other", "--inputs", "missing.npy"], "missing.npy: expected a file, got none of that name"),
         (
             ["--entry", "other", "--inputs", "word"],
