@@ -11,6 +11,9 @@ slab below, or rows of b that are packed next. Slabs are of much the same height
 where these lie a multiple of 4 KiB apart: more would push each other out of the nearest cache. A few columns that were a panel of
 their own, as the last of 49 pixels, may be left `over`: they are dot products with the rows of each slab (`skinny`).
 
+Where rows of b lie together and a stays in the second cache, panels follow one another: while tiles sum one, they copy the next
+(`_copying`), which hides in the time of the sums. Two panels lie in scratch memory then.
+
 Where a has few rows, whole panels of b are not packed: tiles read them where they lie (`is_unpacked`).
 """
 
@@ -22,7 +25,7 @@ from dataclasses import dataclass
 
 from hotdesk.elements import summed_in
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import TILE_ARGUMENTS, Tile, group_length, tile_name
+from hotdesk.kernels.micro import COPY_STEPS, TILE_ARGUMENTS, Tile, group_length, tile_name
 from hotdesk.kernels.packing import PACK_SHORT_ARGUMENTS, pack_name
 from hotdesk.kernels.scratch import PRODUCTS
 from hotdesk.kernels.skinny import DOTS_ARGUMENTS, MOST_ROWS, dots_name
@@ -83,7 +86,9 @@ PRODUCT_ARGUMENTS = ("m", "n", "k", *matrix_arguments("a"), *matrix_arguments("b
 BLOCKS_ARGUMENTS = (*PRODUCT_ARGUMENTS, "over")
 """The same, and how many of the last columns, `MOST_ROWS` at most, are left to dot products: a's rows lie together then."""
 
-SWEEP_ARGUMENTS = ("m", *(name for name in TILE_ARGUMENTS if name != "a_column"))
+_COPY_ARGUMENTS = TILE_ARGUMENTS[TILE_ARGUMENTS.index("copied") :]
+
+SWEEP_ARGUMENTS = ("m", *(name for name in TILE_ARGUMENTS if name not in ("a_column", *_COPY_ARGUMENTS)))
 """Arguments of all tiles of a panel. A tile asks for rows of what begins at `ahead`: those below its own, by their numbers."""
 
 
@@ -125,7 +130,7 @@ def call(f: VectorBuilder, symbol: str, names: Sequence[str], values: Sequence[I
 
 def kinds(names: Sequence[str], element: str, result: str = "") -> list[str]:
     """Types of arguments; `result` is the element type of c where it is another."""
-    pointers = {"a": element, "b": element, "c": result or element, "panel": element}
+    pointers = {"a": element, "b": element, "c": result or element, "panel": element, "source": element}
     return [f"memref<{pointers[name]}>" if name in pointers else "i1" if name == "add" else "index" for name in names]
 
 
@@ -145,7 +150,7 @@ def sweep_function(machine: Machine, element: str) -> str:
         a_here, c_here = f.add(a_at, f.mul(i, a_row)), f.add(c_at, f.mul(i, c_row))
         below = f.add(ahead, f.mul(f.add(i, height), ahead_row))
         values = [k, a.pointer, a_here, a_row, 1, b.pointer, b_at, b_row]
-        values += [c.pointer, c_here, c_row, c_column, columns, add, below, ahead_step, ahead_row]
+        values += [c.pointer, c_here, c_row, c_column, columns, add, below, ahead_step, ahead_row, *_no_copies(b)]
         _tile(f, height, columns, values, element)
     return f.function(sweep_name(element))
 
@@ -177,7 +182,12 @@ def _blocks(machine: Machine, element: str) -> str:
     n, b, c = f.sub(n, done), b.moved(f, 0, done), c.moved(f, 0, done)
 
     def blocks() -> None:
-        shape = _Blocking.of(f, m, n, k, over, f.both(f.equal(b.row, 1), f.at_least(_STREAMED_ROWS, m)))
+        copying = _is_copying(f, m, n, k, over, a, b)
+        shape = _Blocking.of(f, m, n, k, over, f.both(f.equal(b.row, 1), f.at_least(_STREAMED_ROWS, m)), copying)
+        f.branch(shape.copying, lambda: _copying(f, (m, n, k), a, b, c, add, shape), lambda: packed(shape))
+        f.give_scratch(shape.memory, shape.own)
+
+    def packed(shape: _Blocking) -> None:
         with f.steps(0, k, shape.deep) as p, f.steps(0, n, shape.wide) as j:
             deep, wide = f.minimum(shape.deep, f.sub(k, p)), f.minimum(shape.wide, f.sub(n, j))
             rows_at_once = f.select(f.equal(b.column, 1), _ROWS_AT_ONCE, deep)
@@ -197,11 +207,20 @@ def _blocks(machine: Machine, element: str) -> str:
             following = b.moved(f, f.select(more, p, f.add(p, deep)), f.select(more, f.add(j, wide), 0))
             block = _Packed(shape.memory, shape.row, deep, wide, following, last_columns, over_at)
             _slabs(f, m, a.moved(f, 0, p), block, c.moved(f, 0, j), f.either(add, f.at_least(p, 1)))
-        f.give_scratch(shape.memory, shape.own)
 
     empty = f.either(f.equal(m, 0), f.equal(n, 0))
     f.branch(empty, lambda: None, blocks)
     return f.function(blocks_name(element))
+
+
+def _is_copying(f: VectorBuilder, m: Index, n: Index, k: Index, over: Index, a: Matrix, b: Matrix) -> Condition:
+    """Whether tiles copy the next panel of b while they sum one: rows lie together, and those of a stay in the second cache."""
+    in_rows = f.both(f.equal(a.column, 1), f.equal(b.column, 1))
+    held = f.at_least(
+        f.machine.l2_bytes // _WHOLE // f.machine.bytes_of(f.element), f.mul(m, f.minimum(k, deepest(f.machine)))
+    )
+    several = f.more(n, Tile.of(f.machine).columns(f.machine, f.element))
+    return f.both(f.both(in_rows, held), f.both(several, f.equal(over, 0)))
 
 
 def is_unpacked(f: VectorBuilder, m: Index, k: Index, a: Matrix, b: Matrix, c: Matrix) -> Condition:
@@ -223,7 +242,7 @@ def _unpacked(f: VectorBuilder, sizes: tuple[Index, Index, Index], a: Matrix, b:
         following = f.place(b.memory, b.moved(f, 0, f.add(q, width, vector)).at, size)
         values = [k, *a.moved(f, i, 0).arguments, b.memory.pointer, b.moved(f, 0, q).at, b.row]
         values += [*c.moved(f, i, q).arguments, width, add, following]
-        values += [f.mul(b.row, group * size), f.mul(b.row, size)]
+        values += [f.mul(b.row, group * size), f.mul(b.row, size), *_no_copies(b.memory)]
         _tile(f, height, width, values)
 
 
@@ -255,9 +274,12 @@ class _Blocking:
     row: Index
     memory: Operand
     own: Operand
+    copying: Condition
 
     @classmethod
-    def of(cls, f: VectorBuilder, m: Index, n: Index, k: Index, over: Index, streamed: Condition) -> _Blocking:
+    def of(
+        cls, f: VectorBuilder, m: Index, n: Index, k: Index, over: Index, streamed: Condition, copying: Condition
+    ) -> _Blocking:
         """How to cut k and n: n not at all where all of it fits `whole_elements`; k into shorter parts where n is whole then.
 
         Where b is `streamed`, as a weight is for few rows of a, blocks are small: its elements may come from memory, those of the
@@ -280,12 +302,19 @@ class _Blocking:
         room = f.select(f.at_least(whole, f.mul(deep, n)), whole, room)
         most = f.mul(f.maximum(1, f.floordiv(room, f.mul(deep, width))), width)
         wide = even(f, n, f.select(streamed, f.minimum(most, _STREAMED_PANELS * width), most), width)
-        needed = f.mul(deep, f.add(f.mul(f.ceildiv(wide, width), row), over))
+        needed = f.mul(deep, f.add(f.mul(f.select(copying, _PANELS, f.ceildiv(wide, width)), row), over))
         own = f.scratch(held + width)
         fits = f.at_least(held, needed)
         memory = f.take_scratch(PRODUCTS, f.mul(f.add(needed, width), size), own, unless=fits)
         short = f.both(f.same_memory(memory, own), f.negation(fits))
-        return cls(f.select(short, f.minimum(deep, _SHORT), deep), f.select(short, width, wide), row, memory, own)
+        return cls(
+            f.select(short, f.minimum(deep, _SHORT), deep),
+            f.select(short, width, wide),
+            row,
+            memory,
+            own,
+            f.both(copying, f.negation(short)),
+        )
 
 
 def even(f: VectorBuilder, size: Index, most: Index, multiple: int) -> Index:
@@ -310,6 +339,7 @@ def _slabs(f: VectorBuilder, m: Index, a: Matrix, block: _Packed, c: Matrix, add
             values = [block.deep, *here.arguments, block.memory.pointer, f.mul(q, block.deep), block.row]
             values += [*c.moved(f, i, q).arguments, columns, str(adds)]
             values += _ahead(f, here, height, block, f.either(single, f.at_least(q, 1)), number)
+            values += _no_copies(block.memory)
             _tile(f, height, columns, values)
         _over(f, height, here, block, c.moved(f, i, block.wide), adds)
 
@@ -324,6 +354,66 @@ def _over(f: VectorBuilder, height: Index, a: Matrix, block: _Packed, c: Matrix,
 
     ways = ((f.equal(block.over, 0), lambda: None), (f.equal(block.over, 1), lambda: dots(1)))
     f.first_of(ways, lambda: dots(MOST_ROWS))
+
+
+def _no_copies(memory: Operand) -> list[Index]:
+    """A tile's arguments where it copies nothing."""
+    return [0, memory.pointer, 0, 0, 0, 0]
+
+
+def _copying(
+    f: VectorBuilder, sizes: tuple[Index, Index, Index], a: Matrix, b: Matrix, c: Matrix, adds: str, shape: _Blocking
+) -> None:
+    """All panels of b one by one, of which tiles copy the next while they sum one: two lie in the shape's memory."""
+    tile, size = Tile.of(f.machine), f.machine.bytes_of(f.element)
+    width, group = tile.columns(f.machine, f.element), group_length(f.machine, f.element)
+    m, n, k = sizes
+    panel, panels = f.mul(shape.deep, width), f.ceildiv(n, width)
+    slabs = f.ceildiv(m, tile.rows)
+
+    def pack(rows: Index, columns: Index, source: Matrix, at: Index) -> None:
+        call(
+            f,
+            pack_name(f.element),
+            PACK_SHORT_ARGUMENTS,
+            [rows, columns, *source.arguments, shape.memory.pointer, at, width],
+        )
+
+    def behind(p: Index, q: Index) -> tuple[Index, Index, Index, Index]:
+        """The panel that follows one: where it begins, how deep and wide it is."""
+        over = f.at_least(f.add(q, width), n)
+        p, q = f.select(over, f.add(p, shape.deep), p), f.select(over, 0, f.add(q, width))
+        return p, q, f.maximum(0, f.minimum(shape.deep, f.sub(k, p))), f.minimum(width, f.sub(n, q))
+
+    pack(f.minimum(shape.deep, k), f.minimum(width, n), b, 0)
+    with f.steps(0, k, shape.deep) as p, f.steps(0, n, width) as q:
+        deep, columns = f.minimum(shape.deep, f.sub(k, p)), f.minimum(width, f.sub(n, q))
+        number = f.add(f.mul(f.floordiv(p, shape.deep), panels), f.floordiv(q, width))
+        here = f.mul(f.mod(number, 2), panel)
+        there = f.sub(panel, here)
+        next_p, next_q, next_deep, next_columns = behind(p, q)
+        later_p, later_q, _, _ = behind(next_p, next_q)
+        whole = f.both(f.equal(columns, width), f.equal(next_columns, width))
+        steps = f.sub(deep, f.mod(deep, group))
+        rows = f.select(whole, f.minimum(f.ceildiv(next_deep, slabs), f.floordiv(steps, COPY_STEPS)), 0)
+        with _slabs_of(f, m, tile.rows) as (slab, i, height):
+            done = f.mul(slab, rows)
+            copied = f.maximum(0, f.minimum(rows, f.sub(next_deep, done)))
+            after = f.add(done, rows)
+            end = f.at_least(f.add(slab, 1), slabs)
+            later = b.moved(f, f.select(end, later_p, f.add(next_p, after)), f.select(end, later_q, next_q)).at
+            own = a.moved(f, i, p)
+            below = f.place(a.memory, f.add(own.at, f.mul(height, a.row)), size)
+            values = [deep, *own.arguments, shape.memory.pointer, here, width]
+            values += [*c.moved(f, i, q).arguments, columns, str(f.either(adds, f.at_least(p, 1)))]
+            values += [below, group * size, f.mul(a.row, size)]
+            values += [copied, b.memory.pointer, b.moved(f, f.add(next_p, done), next_q).at, b.row]
+            values += [f.add(there, f.mul(done, width)), later]
+            _tile(f, height, columns, values)
+        done = f.minimum(next_deep, f.mul(rows, slabs))
+        left = f.sub(next_deep, done)
+        rest = b.moved(f, f.add(next_p, done), next_q)
+        f.branch(f.at_least(left, 1), lambda: pack(left, next_columns, rest, f.add(there, f.mul(done, width))))
 
 
 def _ahead(

@@ -82,12 +82,18 @@ def tile_name(element: str, rows: int, vectors: int) -> str:
 TILE_ARGUMENTS = (
     *("k", "a", "a_at", "a_row", "a_column", "b", "b_at", "b_row"),
     *("c", "c_at", "c_row", "c_column", "columns", "add", "ahead", "ahead_step", "ahead_row"),
+    *("copied", "source", "source_at", "source_row", "target_at", "later_at"),
 )
 """Arguments of a tile's function: pointers, offsets and strides in elements, how many columns there are, whether to add.
 
-The last three say what will be wanted: an address, and how many bytes on is what to ask for a group of columns of a later, and of
-what is asked for at once.
+`ahead` and the two behind it say what will be wanted: an address, and how many bytes on is what to ask for a group of columns of
+a later, and of what is asked for at once. The last say how many rows of a source, as long as the tile is wide, it copies into
+b's memory, a row in `COPY_STEPS` columns of a, and where the rows begin that it asks for as the next to be copied. Only tiles of
+all vectors copy any.
 """
+
+COPY_STEPS = _WRITTEN_OUT
+"""Columns of a that are summed for each row that is copied: its loads and stores hide behind their products."""
 
 
 def group_length(machine: Machine, element: str) -> int:
@@ -131,6 +137,11 @@ class _TileLoops:
         self.columns, self.add = f.number("columns"), f.flag("add")
         names = ("ahead", "ahead_step", "ahead_row")
         self.ahead, self.ahead_step, self.ahead_row = (f.integer(f.number(name)) for name in names)
+        self.copied, self.source = f.number("copied"), f.pointer("source")
+        self.source_at, self.source_row = f.number("source_at"), f.number("source_row")
+        self.target_at, self.later_at = f.number("target_at"), f.number("later_at")
+        self.copies = vectors == Tile.of(machine).vectors and element not in HALVES
+        self.copied_until = f.mul(self.copied, COPY_STEPS) if self.copies else 0
         self.width, self.count, self.size = vectors * f.lanes, rows * vectors, machine.bytes_of(self.element)
         self.together = f.equal(self.c_column, 1)
         self.group = group_length(machine, self.element)
@@ -182,6 +193,8 @@ class _TileLoops:
             sums, wanted = values[:count], values[-1]
             addresses = [f.hidden(each) for each in values[count:-1]]
             line = f.add(self.b_at, f.mul(f.add(first, q), self.b_row))
+            if self.copies:
+                self._copy_row(f.add(first, q))
             for p in range(at_once):
                 wanted = self._ask_ahead(wanted, (p + 1) * requests // group - p * requests // group)
                 sums = self._products(sums, addresses, p * self.size, line)
@@ -190,6 +203,23 @@ class _TileLoops:
 
         inner = f.carry(0, group, at_once, values[:count], written_out, values[count:])
         return [*inner[:-1], f.add_addresses(values[-1], self.ahead_step)]
+
+    def _copy_row(self, step: Index) -> None:
+        """Copies a row of the source, if there are more, and asks for one that comes later."""
+        f = self.f
+
+        def copy() -> None:
+            row = f.value(f"arith.shrui {f.index(step)}, {f.index(COPY_STEPS.bit_length() - 1)} : index")
+            apart = f.mul(row, self.source_row)
+            begin, target = f.add(self.source_at, apart), f.add(self.target_at, f.mul(row, self.width))
+            later = f.add(self.later_at, apart)
+            for j in range(self.vectors):
+                f.prefetch_far(f.integer(f.place(self.source, f.add(later, j * f.lanes), self.size)))
+                f.store_vector(
+                    f.load_vector(self.source, f.add(begin, j * f.lanes)), self.b, f.add(target, j * f.lanes)
+                )
+
+        f.branch(f.more(self.copied_until, step), copy)
 
     def _sum_apart(self, first: Index, values: list[str]) -> list[str]:
         """A group of columns of a, or what is left of one, however far apart they are."""

@@ -154,6 +154,32 @@ def test_panels_that_are_not_packed(machine: str) -> None:
             check(products, (columns, m, k), ("columns", "columns", "columns"), np.float32, add=add)
 
 
+COPIED = [(40, 200, 96), (37, 96, 90), (41, 145, 257), (60, 97, 40), (70, 480, 33), (130, 112, 800)]
+"""Sizes with rows of b that tiles copy for the next panel while they sum one: edges of all three, several blocks, few columns."""
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_panels_that_are_copied_meanwhile(machine: str) -> None:
+    products = compiled(MACHINES[machine], "f32")
+    for sizes, layout, add in product(COPIED, ("rows", "gap"), (False, True)):
+        m, n, k = sizes
+        check(products, sizes, (layout, layout, "rows"), np.float32, add=add)
+        check(products, sizes, ("rows", layout, "columns"), np.float32, add=add)
+        check(products, (n, m, k), ("columns", "columns", "columns"), np.float32, add=add)
+        check(without_a_pool(MACHINES[machine], "f32"), sizes, ("rows", layout, "rows"), np.float32, add=add)
+
+
+def test_two_panels_are_held_while_one_is_copied() -> None:
+    """Not the four that a weight by rows of 150 columns has."""
+    products, own = common_code(shared_name("f32"), AVX512), ThreadPool()
+    own.serve(products.machine, 1)
+    try:
+        check(products, (64, 150, 768), ("rows", "rows", "rows"), np.float32)
+        assert 2 * 768 * 48 * 4 <= own.scratch_bytes < 3 * 768 * 48 * 4
+    finally:
+        pool().serve(products.machine, 1)
+
+
 def test_blocks_are_several() -> None:
     """What the small caches are for."""
     assert deepest(SMALL) < 250
@@ -278,7 +304,8 @@ def test_nothing_is_touched_beyond_the_operands(element: str, behind: bool) -> N
         array = memory.array.reshape(columns, rows).T if turned else memory.array.reshape(rows, columns)
         return array[None]
 
-    for (m, n, k), turned, add in product(SIZES, product((False, True), repeat=3), (False, True)):
+    sizes = [*SIZES, *COPIED]
+    for (m, n, k), turned, add in product(sizes, product((False, True), repeat=3), (False, True)):
         a, b, c = placed(m, k, turned[0]), placed(k, n, turned[1]), placed(m, n, turned[2])
         want = a @ b + c if add else a @ b
         call(products, a, b, c, add=add)
