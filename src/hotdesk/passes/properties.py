@@ -7,13 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.functions import named_functions
 from hotdesk.ir.signature import signature
-from hotdesk.ir.types import is_any_tensor, is_buffer
-from hotdesk.ir.walking import all_functions, modules, nested_ops
+from hotdesk.ir.types import element_bytes, element_of, is_any_tensor, is_buffer, is_tensor, shape_of
+from hotdesk.ir.walking import (
+    all_functions,
+    constant_of,
+    defined_functions,
+    made_by,
+    modules,
+    nested_ops,
+    symbol_name,
+    top_level_ops,
+)
 from hotdesk.models.func import CALLS
 from hotdesk.models.memref import stored
 from hotdesk.models.new_memory import freed
@@ -93,6 +103,96 @@ def _uses(value: ir.Value) -> Iterator[tuple[ir.Operation, int]]:
         yield cast(Any, use.owner).operation, use.operand_number
 
 
+def _tensor_of_a_function(module: ir.Module) -> ir.Operation | None:
+    functions = (function for each in modules(module) for function in named_functions(each).values())
+    return next((function for function in functions if any(map(is_tensor, signature(function).types))), None)
+
+
+def _tensor_constant(module: ir.Module) -> ir.Operation | None:
+    ops = (op for function in all_functions(module) for op in nested_ops(function))
+    return next((op for op in ops if op.name == "arith.constant" and is_tensor(op.results[0].type)), None)
+
+
+def _unused_tensor(module: ir.Module) -> ir.Operation | None:
+    for op in (op for function in all_functions(module) for op in top_level_ops(function)):
+        if op.name.startswith(_VALUES) and len(op.results) and not any(map(_is_used, op.results)):
+            return op
+    return None
+
+
+def _is_used(value: ir.Value) -> bool:
+    return next(iter(value.uses), None) is not None
+
+
+def _concatenation(module: ir.Module) -> ir.Operation | None:
+    ops = (op for function in all_functions(module) for op in top_level_ops(function))
+    return next((op for op in ops if op.name == "tensor.concat"), None)
+
+
+def _open_division(module: ir.Module) -> ir.Operation | None:
+    """A division of integers in the region of an op, by what may be 0 or -1 and was not chosen."""
+    for op in (op for function in all_functions(module) for top in top_level_ops(function) for op in nested_ops(top)):
+        if op.name not in _DIVISIONS or constant_of(op.operands[1]) not in (None, 0, -1):
+            continue
+        if made_by(op.operands[1], "arith.select") is None:
+            return op
+    return None
+
+
+def _wrongly_prepared(module: ir.Module) -> ir.Operation | None:
+    """`@prepare`, if `@main` has arguments that it prepares: if its results are others, or its arguments no weights."""
+    functions = {symbol_name(function): function for function in defined_functions(module)}
+    if "main" not in functions:
+        return None
+    wanted = [each.type for each in signature(functions["main"]).arguments if each.kind == "prepared"]
+    prepare = functions.get("prepare", functions["main"])
+    given = signature(prepare)
+    is_right = list(given.outputs) == wanted and all(each.kind == "weight" for each in given.arguments)
+    return None if not wanted or is_right else prepare
+
+
+def _view_beyond(module: ir.Module) -> ir.Operation | None:
+    ops = (op for function in all_functions(module) for op in nested_ops(function))
+    return next((op for op in ops if op.name == "memref.view" and _ends_beyond(op)), None)
+
+
+def _ends_beyond(view: ir.Operation) -> bool:
+    """Whether a view, all of whose numbers are known, does not lie in the bytes that it shows."""
+    shown = view.results[0].type
+    start, room, shape = constant_of(view.operands[1]), shape_of(view.operands[0].type)[0], shape_of(shown)
+    sizes = [size for size in shape if size is not None]
+    if start is None or room is None or len(sizes) < len(shape):
+        return False
+    return start < 0 or start + prod(sizes) * element_bytes(element_of(shown)) > room
+
+
+def _freed_twice(module: ir.Module) -> ir.Operation | None:
+    freed_by: set[tuple[ir.Value, ir.Block]] = set()
+    for op in (op for function in all_functions(module) for op in nested_ops(function)):
+        if op.name == "memref.dealloc":
+            if (op.operands[0], op.block) in freed_by:
+                return op
+            freed_by.add((op.operands[0], op.block))
+    return None
+
+
+def _freed_stack(module: ir.Module) -> ir.Operation | None:
+    ops = (op for function in all_functions(module) for op in nested_ops(function))
+    return next((op for op in ops if op.name == "memref.dealloc" and made_by(op.operands[0], "memref.alloca")), None)
+
+
+_VALUES = ("linalg.", "tensor.", "hotdesk.", "tm_tensor.")
+_DIVISIONS = frozenset(f"arith.{name}{sign}" for name in ("div", "rem", "ceildiv", "floordiv") for sign in ("si", "ui"))
+
 NO_TENSORS = Property("no tensor is left", _tensor)
 NO_UNDEFINED_TENSORS = Property("no tensor.empty is left", _undefined_tensor)
 ALL_FREED = Property("every allocation is freed or passed on", _kept_allocation)
+NO_TENSORS_IN_SIGNATURES = Property("no function takes or gives a tensor", _tensor_of_a_function)
+NO_TENSOR_CONSTANTS = Property("no constant is a tensor", _tensor_constant)
+NO_UNUSED_TENSORS = Property("each tensor that a linalg, tensor, tm_tensor or hotdesk op makes is used", _unused_tensor)
+NO_CONCATENATIONS = Property("no tensor.concat is left", _concatenation)
+DIVISORS_CHOSEN = Property("each division in a region is by a known or a chosen number", _open_division)
+PREPARED_FROM_WEIGHTS = Property("@prepare makes of weights alone what @main takes prepared", _wrongly_prepared)
+VIEWS_FIT = Property("each view lies in the bytes that it shows, as far as its numbers are known", _view_beyond)
+FREED_ONCE = Property("nothing is freed twice in a block", _freed_twice)
+NOTHING_FREED_ON_STACK = Property("nothing on the stack is freed", _freed_stack)

@@ -12,7 +12,37 @@ from hotdesk.errors import InvalidIRError, PassError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered
 from hotdesk.passes.base import Pass
-from hotdesk.passes.properties import ALL_FREED, NO_TENSORS, NO_UNDEFINED_TENSORS, Property
+from hotdesk.passes.bufferize.arith_partial import ArithBufferize
+from hotdesk.passes.bufferize.finalizing import FinalizingBufferize
+from hotdesk.passes.bufferize.func_partial import FuncBufferize
+from hotdesk.passes.bufferize.one_shot import OneShotBufferize
+from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
+from hotdesk.passes.buffers.merge import MergeAllocations
+from hotdesk.passes.buffers.pipeline import BufferPipeline
+from hotdesk.passes.buffers.promote import PromoteBuffersToStack
+from hotdesk.passes.buffers.reuse_arguments import ReuseArguments
+from hotdesk.passes.buffers.share import ShareBuffers
+from hotdesk.passes.properties import (
+    ALL_FREED,
+    DIVISORS_CHOSEN,
+    FREED_ONCE,
+    NO_CONCATENATIONS,
+    NO_TENSOR_CONSTANTS,
+    NO_TENSORS,
+    NO_TENSORS_IN_SIGNATURES,
+    NO_UNDEFINED_TENSORS,
+    NO_UNUSED_TENSORS,
+    NOTHING_FREED_ON_STACK,
+    PREPARED_FROM_WEIGHTS,
+    VIEWS_FIT,
+    Property,
+)
+from hotdesk.passes.registry import load, pass_names
+from hotdesk.passes.tensor.alloc_tensors import EmptyTensorToAllocTensor
+from hotdesk.passes.tensor.dead_code import EraseDead
+from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
+from hotdesk.passes.tensor.guard_divisions import GuardDivisions
+from hotdesk.passes.tensor.prepare import SplitPrepare
 from hotdesk.passes.textual import PassPipeline, parse_pipeline
 from tests.unit.parsing import parse
 
@@ -44,6 +74,9 @@ def function(body: str, arguments: str = f"%x: {M}, %p: i1", results: str = "") 
 A = f"%a = memref.alloc() : {M}\n"
 FREE = f"memref.dealloc %a : {M}\n"
 TENSOR = "tensor<4xf32>"
+BRANCH, N = "scf.if %p {\n", "%n: i32, %p: i1"
+VIEW = f"%c = arith.constant {{at}} : index\n%v = memref.view %b[%c][] : memref<16xi8> to {M}\nreturn"
+BYTES = "%b: memref<16xi8>"
 BREAKING = {
     "a tensor": (NO_TENSORS, function(f"%t = tensor.empty() : {TENSOR}\nreturn"), "tensor.empty"),
     "a tensor in a branch": (
@@ -80,8 +113,71 @@ BREAKING = {
         ),
         "memref.alloc",
     ),
+    "a signature with a tensor": (NO_TENSORS_IN_SIGNATURES, function("return", f"%x: {TENSOR}"), "func.func"),
+    "a constant tensor": (
+        NO_TENSOR_CONSTANTS,
+        function(f"%t = arith.constant dense<1.0> : {TENSOR}\nreturn"),
+        "arith.constant",
+    ),
+    "a tensor nobody reads": (NO_UNUSED_TENSORS, function(f"%t = tensor.empty() : {TENSOR}\nreturn"), "tensor.empty"),
+    "a concatenation": (
+        NO_CONCATENATIONS,
+        function(f"%c = tensor.concat dim(0) %x, %x : ({TENSOR}, {TENSOR}) -> tensor<8xf32>\nreturn", f"%x: {TENSOR}"),
+        "tensor.concat",
+    ),
+    "a division by any number": (
+        DIVISORS_CHOSEN,
+        function(f"{BRANCH}%q = arith.divsi %n, %n : i32\n}}\nreturn", N),
+        "arith.divsi",
+    ),
+    "a division by zero": (
+        DIVISORS_CHOSEN,
+        function(f"%z = arith.constant 0 : i32\n{BRANCH}%q = arith.remui %n, %z : i32\n}}\nreturn", N),
+        "arith.remui",
+    ),
+    "prepared by nobody": (
+        PREPARED_FROM_WEIGHTS,
+        function("return", f'%x: {M} {{hotdesk.kind = "prepared"}}'),
+        "func.func",
+    ),
+    "prepared from inputs": (
+        PREPARED_FROM_WEIGHTS,
+        function("return", f'%x: {M} {{hotdesk.kind = "prepared"}}')
+        + f'\nfunc.func @prepare(%x: {M} {{hotdesk.kind = "input"}}) -> {M} {{\nreturn %x : {M}\n}}',
+        "func.func",
+    ),
+    "a view that ends too late": (VIEWS_FIT, function(VIEW.format(at=4), BYTES), "memref.view"),
+    "what is freed twice": (FREED_ONCE, function(f"{A}{FREE}{FREE}return"), "memref.dealloc"),
+    "what lies on the stack": (
+        NOTHING_FREED_ON_STACK,
+        function(f"%a = memref.alloca() : {M}\n{FREE}return"),
+        "memref.dealloc",
+    ),
 }
 HOLDING = {
+    "signatures with memory": (NO_TENSORS_IN_SIGNATURES, function(f"%t = tensor.empty() : {TENSOR}\nreturn")),
+    "a number": (NO_TENSOR_CONSTANTS, function("%c = arith.constant 1 : i32\nreturn")),
+    "a tensor that is returned": (
+        NO_UNUSED_TENSORS,
+        function(f"%t = tensor.empty() : {TENSOR}\nreturn %t : {TENSOR}", results=f" -> {TENSOR}"),
+    ),
+    "a division by two": (
+        DIVISORS_CHOSEN,
+        function(f"%z = arith.constant 2 : i32\n{BRANCH}%q = arith.divsi %n, %z : i32\n}}\nreturn", N),
+    ),
+    "a divisor that is chosen": (
+        DIVISORS_CHOSEN,
+        function(f"{BRANCH}%d = arith.select %p, %n, %n : i32\n%q = arith.divsi %n, %d : i32\n}}\nreturn", N),
+    ),
+    "a division outside": (DIVISORS_CHOSEN, function("%q = arith.divsi %n, %n : i32\nreturn", N)),
+    "prepared from weights": (
+        PREPARED_FROM_WEIGHTS,
+        function("return", f"%x: {M} {{hotdesk.kind = \"prepared\"}}")
+        + f"\nfunc.func @prepare(%x: {M} {{hotdesk.kind = \"weight\"}}) -> {M} {{\nreturn %x : {M}\n}}",
+    ),
+    "a view that ends in time": (VIEWS_FIT, function(VIEW.format(at=0), BYTES)),
+    "freed once": (FREED_ONCE, function(f"{A}{FREE}return")),
+    "a stack left alone": (NOTHING_FREED_ON_STACK, function(f"%a = memref.alloca() : {M}\nreturn")),
     "memrefs": (NO_TENSORS, function(f"{A}{FREE}return")),
     "freed": (ALL_FREED, function(f"{A}memref.copy %x, %a : {M} to {M}\n{FREE}return")),
     "freed as a view": (
@@ -129,6 +225,37 @@ def test_workspaces_are_for_memory() -> None:
         PassError, match="pass 'hotdesk-allocate-workspaces': expected a module in which no tensor is left"
     ):
         parse_pipeline("builtin.module(hotdesk-allocate-workspaces)").run(parse(text))
+
+
+PROMISES: dict[type[Pass], tuple[str, str]] = {
+    EraseDead: BREAKING["a tensor nobody reads"][1:],
+    DecomposeConcatAndPad: BREAKING["a concatenation"][1:],
+    GuardDivisions: BREAKING["a division by any number"][1:],
+    SplitPrepare: BREAKING["prepared by nobody"][1:],
+    EmptyTensorToAllocTensor: BREAKING["an undefined tensor"][1:],
+    FuncBufferize: BREAKING["a signature with a tensor"][1:],
+    ArithBufferize: BREAKING["a constant tensor"][1:],
+    FinalizingBufferize: BREAKING["a tensor"][1:],
+    OneShotBufferize: BREAKING["a tensor"][1:],
+    MergeAllocations: BREAKING["a view that ends too late"][1:],
+    ShareBuffers: BREAKING["a view that ends too late"][1:],
+    ReuseArguments: BREAKING["a view that ends too late"][1:],
+    PromoteBuffersToStack: BREAKING["what lies on the stack"][1:],
+    DeallocateAfterLastUse: BREAKING["what is freed twice"][1:],
+    BufferPipeline: BREAKING["an allocation"][1:],
+}
+
+
+@pytest.mark.parametrize("kind", PROMISES, ids=lambda kind: kind.name)
+def test_a_pass_that_breaks_its_promise_is_reported(kind: type[Pass], monkeypatch: pytest.MonkeyPatch) -> None:
+    text, op = PROMISES[kind]
+    monkeypatch.setattr(kind, "run", lambda self, module: ())  # leaves the module as it is
+    with pytest.raises(PassError, match=f"the module after pass '{kind.name}': expected that .*, got `{op}`"):
+        PassPipeline((kind(),)).run(parse(text))
+
+
+def test_all_promises_are_tried() -> None:
+    assert {load(name) for name in pass_names() if load(name)().ensures()} == set(PROMISES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.partial import bufferize_ops
+from hotdesk.passes.properties import NO_TENSOR_CONSTANTS, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,9 @@ class ArithBufferize(Pass):
     """Bufferizes tensor constants (see the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-arith-bufferize"
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NO_TENSOR_CONSTANTS,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         return bufferize_ops(module, lambda name: name.startswith("arith."))

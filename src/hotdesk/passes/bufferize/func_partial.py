@@ -26,6 +26,7 @@ from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.ir.walking import modules, nested_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.materializing import copied_as, rebuild_arguments, to_buffer, to_tensor
+from hotdesk.passes.properties import NO_TENSORS_IN_SIGNATURES, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,9 @@ class FuncBufferize(Pass):
     """Bufferizes signatures, calls, returns and branches (see the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-func-bufferize"
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NO_TENSORS_IN_SIGNATURES,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for each in modules(module):

@@ -39,7 +39,7 @@ from hotdesk.passes.buffers.ownership_paths import close_branch
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy
 from hotdesk.passes.buffers.settle_ownership import settle
 from hotdesk.passes.collecting import collection_put_off
-from hotdesk.passes.properties import ALL_FREED, Property
+from hotdesk.passes.properties import ALL_FREED, FREED_ONCE, Property
 from hotdesk.program.calls import bottom_up
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.size import Size
@@ -76,7 +76,7 @@ class DeallocateAfterLastUse(Pass):
     reload_scalars: bool = False
 
     def ensures(self) -> tuple[Property, ...]:
-        return (ALL_FREED,)
+        return (ALL_FREED, FREED_ONCE)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for option, value, known in (("mode", self.mode, _MODES), ("placement", self.placement, _PLACEMENTS)):

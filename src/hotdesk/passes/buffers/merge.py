@@ -51,6 +51,7 @@ from hotdesk.ir.walking import entry_block, modules, symbol_name
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.arena_code import ArenaCode, make_size_function
 from hotdesk.passes.buffers.share import byte_view, new_bytes
+from hotdesk.passes.properties import VIEWS_FIT, Property
 from hotdesk.planning import NO_REUSE, STRATEGIES
 from hotdesk.planning.placement import cpsat
 from hotdesk.planning.sizes.symbolic_offsets import Extent
@@ -91,6 +92,9 @@ class MergeAllocations(Pass):
     arena: str = "allocate"
     alignment: int = 64
     strategy: str = "portfolio"
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (VIEWS_FIT,)
 
     def __post_init__(self) -> None:
         if self.arena not in _MODES:

@@ -28,6 +28,7 @@ from hotdesk.passes.buffers.displace import DisplaceBuffers
 from hotdesk.passes.buffers.hoist import BufferHoisting
 from hotdesk.passes.buffers.loop_hoist import BufferLoopHoisting
 from hotdesk.passes.buffers.share import ShareBuffers
+from hotdesk.passes.properties import ALL_FREED, VIEWS_FIT, Property
 
 _PARTS = (BufferHoisting, DeallocateAfterLastUse, BufferLoopHoisting, CopyRemoval, DisplaceBuffers, ShareBuffers)
 
@@ -43,6 +44,9 @@ class BufferPipeline(Pass):
     name: ClassVar[str] = "hotdesk-buffer-pipeline"
     reasons: ClassVar[tuple[Reason, ...]] = tuple(dict.fromkeys(reason for each in _PARTS for reason in each.reasons))
     arguments_overlap: bool = True
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (ALL_FREED, VIEWS_FIT)
 
     def expanded(self) -> tuple[Pass, ...]:
         return tuple(CopyRemoval(self.arguments_overlap) if each is CopyRemoval else each() for each in _PARTS)

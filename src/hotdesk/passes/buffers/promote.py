@@ -22,6 +22,7 @@ from hotdesk.ir.building import create, replace
 from hotdesk.ir.walking import all_functions, attributes_of
 from hotdesk.models.new_memory import ALIGNMENT, ALLOC, ALLOCA, dynamic_sizes, new_memory
 from hotdesk.passes.base import Pass
+from hotdesk.passes.properties import NOTHING_FREED_ON_STACK, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,9 @@ class PromoteBuffersToStack(Pass):
     )
     max_alloc_size_in_bytes: int = 1024
     max_rank_of_allocated_memref: int = 1
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NOTHING_FREED_ON_STACK,)
 
     def __post_init__(self) -> None:
         for option, value in (

@@ -39,6 +39,7 @@ from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defined_functions, defining_op, entry_block, modules
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.share import SlotPlan
+from hotdesk.passes.properties import VIEWS_FIT, Property
 
 _VIEW, _CAST = "memref.view", "memref.reinterpret_cast"
 _Key = tuple[str, int, int, str, ir.Type]
@@ -67,6 +68,9 @@ class ReuseArguments(Pass):
         Reason.USED_ACROSS_BLOCKS,
         *KEPT_APART,
     )
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (VIEWS_FIT,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         given = GivenFreed()

@@ -34,6 +34,7 @@ from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import all_functions
 from hotdesk.models.new_memory import ALIGNMENT, ALLOC, dynamic_sizes, freeing_op
 from hotdesk.passes.base import Pass
+from hotdesk.passes.properties import VIEWS_FIT, Property
 from hotdesk.sizes.expressions import product
 
 
@@ -52,6 +53,9 @@ class ShareBuffers(Pass):
         Reason.RAISES_PEAK,
         *KEPT_APART,
     )
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (VIEWS_FIT,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

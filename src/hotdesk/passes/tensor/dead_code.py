@@ -19,6 +19,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import top_level_ops
 from hotdesk.passes.base import FunctionPass
+from hotdesk.passes.properties import NO_UNUSED_TENSORS, Property
 
 _PURE = ("linalg", "tensor", "arith", "hotdesk", "tm_tensor", "math")
 
@@ -28,6 +29,9 @@ class EraseDead(FunctionPass):
     """Erases unused top-level ops without side effects (rules in the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-erase-dead"
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NO_UNUSED_TENSORS,)
 
     def run_on(self, function: ir.Operation) -> Iterable[Decision]:
         for op in reversed(top_level_ops(function)):

@@ -25,6 +25,7 @@ from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import top_level_ops
 from hotdesk.models.tensor_parts import expand_concat, expand_pad, insert_at
 from hotdesk.passes.base import FunctionPass
+from hotdesk.passes.properties import NO_CONCATENATIONS, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,9 @@ class DecomposeConcatAndPad(FunctionPass):
     name: ClassVar[str] = "hotdesk-decompose-concat-and-pad"
 
     concat: bool = True
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NO_CONCATENATIONS,) if self.concat else ()
 
     def run_on(self, function: ir.Operation) -> Iterable[Decision]:
         if self.concat:

@@ -23,6 +23,7 @@ from hotdesk.ir.building import constant, create
 from hotdesk.ir.divisions import BY_ZERO, all_of, does_not_overflow, is_not_by_zero, may_fail
 from hotdesk.ir.walking import nested_ops, top_level_ops
 from hotdesk.passes.base import FunctionPass
+from hotdesk.passes.properties import DIVISORS_CHOSEN, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,9 @@ class GuardDivisions(FunctionPass):
     """Puts a `cf.assert` in front of every division of integers whose divisor may be zero (rules in the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-guard-divisions"
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (DIVISORS_CHOSEN,)
 
     def run_on(self, function: ir.Operation) -> Iterable[Decision]:
         for op in top_level_ops(function):

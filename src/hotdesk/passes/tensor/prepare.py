@@ -41,6 +41,7 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.models.tensor import KEEPS_NOTHING, VIEWS
 from hotdesk.passes.base import Pass
+from hotdesk.passes.properties import PREPARED_FROM_WEIGHTS, Property
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.size import is_opaque
 
@@ -53,6 +54,9 @@ class SplitPrepare(Pass):
 
     name: ClassVar[str] = "hotdesk-split-prepare"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.WEIGHT_ONLY,)
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (PREPARED_FROM_WEIGHTS,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         main = next((f for f in defined_functions(module) if symbol_name(f) == "main"), None)
