@@ -20,6 +20,8 @@ row of tiles makes every load and store one of neighbours.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from hotdesk.elements import summed_in
 from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, asked_ahead, kinds, sweep_name
 from hotdesk.kernels.machine import Machine
@@ -92,138 +94,149 @@ def winograd_functions(machine: Machine, image: str, result: str) -> str:
     return (
         DECLARED.format(element=element)
         + transform_functions(machine, image, element, result)
-        + _alone(machine, image, element, result)
+        + _WinogradLoops(machine, image, result).function()
     )
 
 
-def _alone(machine: Machine, image: str, element: str, result: str) -> str:
-    f = VectorBuilder(machine, element)
-    a, pointers = f.arguments(WINOGRAD_ARGUMENTS, {"x": image, "w": image, "y": result})
-    rounds = result != element
-    panel, narrow = tiles_in_panel(machine, element), Tile.of(machine).narrow * f.lanes
-    ordered = OUTPUTS * OUTPUTS * panel  # elements of a panel of outputs in order
-    own = f.scratch(int(room_needed(Values(), FEW_FILTERS, FEW_CHANNELS, panel, f.lanes)))
-    own_sums = f.scratch((FEW_FILTERS if rounds else 1) * ordered)
-    tiles = f.mul(f.sub(a["last"], a["first"]), f.sub(a["stop"], a["tile"]))
-    most_filters = f.select(f.at_least(tiles, FEW_TILES), FILTERS, FEWER_FILTERS)
-    wanted = room_needed(f, f.minimum(a["filters"], most_filters), f.minimum(a["channels"], CHANNELS), panel, f.lanes)
-    memory = f.take_scratch(PRODUCTS, f.mul(wanted, machine.bytes_of(element)), own)
-    short = f.same_memory(memory, own)
-    filters_at_once = f.even(a["filters"], f.select(short, FEW_FILTERS, most_filters))
-    channels_at_once = f.select(short, FEW_CHANNELS, CHANNELS)
-    images_at_once: Index = f.maximum(1, f.sub(a["last"], a["first"]))
-    tiles_at_once: Index = f.maximum(1, f.sub(a["stop"], a["tile"]))
-    sums: Operand = own_sums
-    sums_step: Index = 0
-    sums_image: Index = 0
-    if rounds:
-        # Where channels are several times as many, sums of all of them are kept until they are rounded, of some panels at a time.
-        several = f.more(a["channels"], channels_at_once)
-        each, images = summed_at_once(f, images_at_once, tiles_at_once, panel)
-        room = f.mul(f.mul(filters_at_once, f.mul(each, images)), ordered * machine.bytes_of(element))
+class _WinogradLoops:
+    """Writes the function: how filters, channels, images and tiles are cut into blocks, then the loops over these."""
+
+    def __init__(self, machine: Machine, image: str, result: str) -> None:
+        element = summed_in(image)
+        self.f, self.machine, self.image, self.element = VectorBuilder(machine, element), machine, image, element
+        self.result, self.rounds = result, result != element
+        f, lanes = self.f, self.f.lanes
+        self.a, pointers = f.arguments(WINOGRAD_ARGUMENTS, {"x": image, "w": image, "y": result})
+        self.panel, self.narrow = tiles_in_panel(machine, element), Tile.of(machine).narrow * lanes
+        self._own = f.scratch(int(room_needed(Values(), FEW_FILTERS, FEW_CHANNELS, self.panel, lanes)))
+        ordered = OUTPUTS * OUTPUTS * self.panel  # elements of a panel of outputs in order
+        self._own_sums = f.scratch((FEW_FILTERS if self.rounds else 1) * ordered)
+        self._take_memory()
+        self.images: Index = f.maximum(1, f.sub(self.a["last"], self.a["first"]))  # at once, as the following are
+        self.tiles: Index = f.maximum(1, f.sub(self.a["stop"], self.a["tile"]))
+        self.sums: Operand = self._own_sums
+        self.sums_step: Index = 0
+        self.sums_image: Index = 0
+        if self.rounds:
+            self._take_sums(ordered)
+        self.given = self._lay_out(pointers)
+        self.kinds = dict.fromkeys(POINTERS, f"memref<{element}>") | dict.fromkeys(FLAGS, "i1")
+        self.kinds |= {"x": f"memref<{image}>", "w": f"memref<{image}>", "y": f"memref<{result}>"}
+
+    def _take_memory(self) -> None:
+        """Scratch memory for transformed filters, tiles and sums; where there is none, there is room for few on the stack."""
+        f, a = self.f, self.a
+        tiles = f.mul(f.sub(a["last"], a["first"]), f.sub(a["stop"], a["tile"]))
+        most = f.select(f.at_least(tiles, FEW_TILES), FILTERS, FEWER_FILTERS)
+        filters, channels = f.minimum(a["filters"], most), f.minimum(a["channels"], CHANNELS)
+        wanted = room_needed(f, filters, channels, self.panel, f.lanes)
+        self.memory = f.take_scratch(PRODUCTS, f.mul(wanted, self.machine.bytes_of(self.element)), self._own)
+        short = f.same_memory(self.memory, self._own)
+        self.filters = f.even(a["filters"], f.select(short, FEW_FILTERS, most))
+        self.channels = f.select(short, FEW_CHANNELS, CHANNELS)
+
+    def _take_sums(self, ordered: int) -> None:
+        """Scratch memory for sums of all channels, of some panels at a time, where channels are several times as many."""
+        f = self.f
+        several = f.more(self.a["channels"], self.channels)
+        each, images = summed_at_once(f, self.images, self.tiles, self.panel)
+        room = f.mul(f.mul(self.filters, f.mul(each, images)), ordered * self.machine.bytes_of(self.element))
         (taken,) = f.chosen(
             several,
-            lambda: [f.take_scratch(CONVERTED, room, own_sums).pointer],
-            lambda: [own_sums.pointer],
-            [f"memref<{element}>"],
+            lambda: [f.take_scratch(CONVERTED, room, self._own_sums).pointer],
+            lambda: [self._own_sums.pointer],
+            [f"memref<{self.element}>"],
         )
-        sums = f.of_pointer(taken)
-        on_stack = f.same_memory(sums, own_sums)
-        images_at_once = f.select(several, f.select(on_stack, 1, images), images_at_once)
-        tiles_at_once = f.select(several, f.select(on_stack, panel, f.mul(each, panel)), tiles_at_once)
+        self.sums = f.of_pointer(taken)
+        on_stack = f.same_memory(self.sums, self._own_sums)
+        self.images = f.select(several, f.select(on_stack, 1, images), self.images)
+        self.tiles = f.select(several, f.select(on_stack, self.panel, f.mul(each, self.panel)), self.tiles)
         few = f.both(several, on_stack)
-        filters_at_once = f.select(few, f.minimum(filters_at_once, FEW_FILTERS), filters_at_once)
-        sums_step = f.select(several, ordered, 0)
-        sums_image = f.mul(f.mul(filters_at_once, each), sums_step)
+        self.filters = f.select(few, f.minimum(self.filters, FEW_FILTERS), self.filters)
+        self.sums_step = f.select(several, ordered, 0)
+        self.sums_image = f.mul(f.mul(self.filters, each), self.sums_step)
 
-    def step(size: Index) -> Index:
+    def _lay_out(self, pointers: Mapping[str, Operand]) -> dict[str, Index]:
+        """What all calls are given: the arguments, and where in scratch memory the matrices of each place lie."""
+        f = self.f
+        pitch = f.add(f.ceildiv(self.a["columns"], OUTPUTS), 1)
+        most = f.minimum(self.a["channels"], self.channels)
+        sizes = (self.filters, most), (most, self.panel), (self.filters, self.panel)
+        self.u_step, self.v_step, self.m_step = (self._step(f.mul(*each)) for each in sizes)
+        self.v_at = f.mul(self.u_step, PLACES)
+        self.m_at = f.add(self.v_at, f.mul(self.v_step, PLACES))
+        memory = self.memory.pointer
+        given: dict[str, Index] = {**self.a, **{name: pointers[name].pointer for name in ("x", "w", "y")}}
+        given |= {"pitch": pitch, "u_step": self.u_step, "v_step": self.v_step, "m_step": self.m_step}
+        given |= {"u": memory, "v": memory, "m": memory, "v_at": self.v_at, "m_at": self.m_at}
+        return given | {"s": self.sums.pointer, "s_step": self.sums_step}
+
+    def _step(self, size: Index) -> Index:
         """Elements from one place's matrix to the next one's: an odd number of lines, so that no two fall on the same sets."""
+        f = self.f
         return f.mul(f.add(f.mul(f.floordiv(f.ceildiv(size, f.lanes), 2), 2), 1), f.lanes)
 
-    pitch = f.add(f.ceildiv(a["columns"], OUTPUTS), 1)
-    most = f.minimum(a["channels"], channels_at_once)
-    u_step, v_step, m_step = (
-        step(f.mul(*sizes)) for sizes in ((filters_at_once, most), (most, panel), (filters_at_once, panel))
-    )
-    v_at = f.mul(u_step, PLACES)
-    m_at = f.add(v_at, f.mul(v_step, PLACES))
-    given: dict[str, Index] = {**a, "pitch": pitch, "u_step": u_step, "v_step": v_step, "m_step": m_step}
-    given |= {"x": pointers["x"].pointer, "w": pointers["w"].pointer, "y": pointers["y"].pointer}
-    given |= {"u": memory.pointer, "v": memory.pointer, "m": memory.pointer, "v_at": v_at, "m_at": m_at}
-    given |= {"s": sums.pointer, "s_step": sums_step}
+    def function(self) -> str:
+        f, a = self.f, self.a
+        with (
+            f.steps(0, a["filters"], self.filters) as filter_,
+            f.steps(a["first"], a["last"], self.images) as image,
+            f.steps(a["tile"], a["stop"], self.tiles) as tile,
+            f.steps(0, a["channels"], self.channels) as channel,
+        ):
+            self._block(filter_, image, tile, channel)
+        f.give_scratch(self.memory, self._own)
+        if self.rounds:
+            f.give_scratch(self.sums, self._own_sums)
+        return f.function(winograd_name(self.image, self.result))
 
-    kinds_of = dict.fromkeys(POINTERS, f"memref<{element}>")
-    kinds_of |= dict.fromkeys(FLAGS, "i1") | {
-        "x": f"memref<{image}>",
-        "w": f"memref<{image}>",
-        "y": f"memref<{result}>",
-    }
-
-    def call(function: str, names: tuple[str, ...], values: dict[str, Index]) -> None:
-        f.call_local(function, [(values[name], kinds_of.get(name, "index")) for name in names])
-
-    def products(filters: Index, channels: Index, columns: Index) -> None:
-        """The product at every place of a tile."""
-        no = f.constant("false", "i1")
-        with f.loop(0, PLACES) as place:
-            values: dict[str, Index] = {
-                "m": filters,
-                "k": channels,
-                "a": memory.pointer,
-                "b": memory.pointer,
-                "c": memory.pointer,
-            }
-            values |= {"a_at": f.mul(place, u_step), "a_row": channels}
-            values |= {"b_at": f.add(v_at, f.mul(place, v_step)), "b_row": panel}
-            values |= {"c_at": f.add(m_at, f.mul(place, m_step)), "c_row": panel, "c_column": 1}
-            values |= {"columns": columns, "add": no}
-            values |= asked_ahead(f, memory, values["a_at"], channels, element)
-            each = kinds(SWEEP_ARGUMENTS, element)
-            f.call_local(
-                sweep_name(element), [(values[name], kind) for name, kind in zip(SWEEP_ARGUMENTS, each, strict=True)]
-            )
-
-    def panels(here: dict[str, Index], number: Index, first: Index, stop: Index) -> None:
-        """The tiles of an image, panel by panel, for some filters and channels."""
-        channel, filter_ = here["channel"], here["filter"]
-        begins = f.mul(f.sub(number, here["image"]), sums_image)
-        with f.loop(first, stop, panel) as tile:
-            count = f.minimum(panel, f.sub(stop, tile))
-            x_at = f.add(f.mul(number, a["x_n"]), f.mul(channel, a["x_c"]))
-            y_at = f.add(f.mul(number, a["y_n"]), f.mul(filter_, a["y_c"]))
-            s_at = f.add(begins, f.mul(f.floordiv(f.sub(tile, first), panel), f.mul(filters_at_once, sums_step)))
-            at = {**here, "tile": tile, "count": count, "x_at": x_at, "y_at": y_at, "s_at": s_at}
-            call(before_name(image), BEFORE_ARGUMENTS, at)
-            products(here["filters"], here["channels"], f.select(f.at_least(narrow, count), narrow, panel))
-            call(after_name(image), AFTER_ARGUMENTS, at)
-
-    with (
-        f.steps(0, a["filters"], filters_at_once) as filter_,
-        f.steps(a["first"], a["last"], images_at_once) as image_,
-        f.steps(a["tile"], a["stop"], tiles_at_once) as tile,
-        f.steps(0, a["channels"], channels_at_once) as channel,
-    ):
-        filters = f.minimum(filters_at_once, f.sub(a["filters"], filter_))
-        channels = f.minimum(channels_at_once, f.sub(a["channels"], channel))
+    def _block(self, filter_: Index, image: Index, tile: Index, channel: Index) -> None:
+        """Some filters and channels, for some images and tiles of each."""
+        f, a = self.f, self.a
+        filters = f.minimum(self.filters, f.sub(a["filters"], filter_))
+        channels = f.minimum(self.channels, f.sub(a["channels"], channel))
         begun = str(f.at_least(channel, 1))
-        here = {
-            **given,
-            "image": image_,
-            "filter": filter_,
-            "filters": filters,
-            "channel": channel,
-            "channels": channels,
-        }
+        here = {**self.given, "filter": filter_, "filters": filters, "channel": channel, "channels": channels}
         here["w_at"] = f.add(f.mul(filter_, a["w_f"]), f.mul(channel, TAPS * TAPS))
-        if rounds:
+        if self.rounds:
             here |= {"begun": begun, "done": str(f.at_least(f.add(channel, channels), a["channels"]))}
         else:
             here |= {"begun": f.constant("false", "i1"), "done": f.constant("true", "i1")}
             here["add"] = str(f.either(a["add"], begun))
-        call(filter_name(image), FILTER_ARGUMENTS, here)
-        with f.loop(image_, f.minimum(a["last"], f.add(image_, images_at_once))) as number:
-            panels(here, number, tile, f.minimum(a["stop"], f.add(tile, tiles_at_once)))
-    f.give_scratch(memory, own)
-    if rounds:
-        f.give_scratch(sums, own_sums)
-    return f.function(winograd_name(image, result))
+        self._call(filter_name(self.image), FILTER_ARGUMENTS, here)
+        with f.loop(image, f.minimum(a["last"], f.add(image, self.images))) as number:
+            stop = f.minimum(a["stop"], f.add(tile, self.tiles))
+            self._panels(here, (number, f.mul(f.sub(number, image), self.sums_image)), tile, stop)
+
+    def _panels(self, here: dict[str, Index], image: tuple[Index, Index], first: Index, stop: Index) -> None:
+        """The tiles of an image, panel by panel; the image is its number, and where its sums begin."""
+        f, a = self.f, self.a
+        number, begins = image
+        with f.loop(first, stop, self.panel) as tile:
+            count = f.minimum(self.panel, f.sub(stop, tile))
+            x_at = f.add(f.mul(number, a["x_n"]), f.mul(here["channel"], a["x_c"]))
+            y_at = f.add(f.mul(number, a["y_n"]), f.mul(here["filter"], a["y_c"]))
+            before = f.floordiv(f.sub(tile, first), self.panel)
+            s_at = f.add(begins, f.mul(before, f.mul(self.filters, self.sums_step)))
+            at = {**here, "tile": tile, "count": count, "x_at": x_at, "y_at": y_at, "s_at": s_at}
+            self._call(before_name(self.image), BEFORE_ARGUMENTS, at)
+            columns = f.select(f.at_least(self.narrow, count), self.narrow, self.panel)
+            self._products(here["filters"], here["channels"], columns)
+            self._call(after_name(self.image), AFTER_ARGUMENTS, at)
+
+    def _products(self, filters: Index, channels: Index, columns: Index) -> None:
+        """The product at every place of a tile."""
+        f, memory = self.f, self.memory.pointer
+        no = f.constant("false", "i1")
+        with f.loop(0, PLACES) as place:
+            values: dict[str, Index] = {"m": filters, "k": channels, "a": memory, "b": memory, "c": memory}
+            values |= {"a_at": f.mul(place, self.u_step), "a_row": channels}
+            values |= {"b_at": f.add(self.v_at, f.mul(place, self.v_step)), "b_row": self.panel}
+            values |= {"c_at": f.add(self.m_at, f.mul(place, self.m_step)), "c_row": self.panel, "c_column": 1}
+            values |= {"columns": columns, "add": no}
+            values |= asked_ahead(f, self.memory, values["a_at"], channels, self.element)
+            given = zip(SWEEP_ARGUMENTS, kinds(SWEEP_ARGUMENTS, self.element), strict=True)
+            f.call_local(sweep_name(self.element), [(values[name], kind) for name, kind in given])
+
+    def _call(self, function: str, names: tuple[str, ...], values: dict[str, Index]) -> None:
+        self.f.call_local(function, [(values[name], self.kinds.get(name, "index")) for name in names])
