@@ -10,7 +10,7 @@ A concatenation lies in a later one iff
 4. it lies in no other one.
 
 A chain of them takes the memory of the last one from the beginning. That must not take more than where one is
-copied into the next, by the estimate of `held_bytes`.
+copied into the next, by the estimate of `raised_peak`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from itertools import accumulate
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.concatenation import axis_of
-from hotdesk.analysis.insertion.held_bytes import HeldBytes
+from hotdesk.analysis.insertion.raised_peak import RaisedPeak
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.func import RETURN
@@ -38,7 +38,7 @@ class _Prefix:
     longer: dict[ir.Value, _Prefix] = field(default_factory=dict[ir.Value, "_Prefix"])
 
 
-def find_growths(concats: Iterable[ir.Operation], held: HeldBytes) -> list[Growth]:
+def find_growths(concats: Iterable[ir.Operation], held: RaisedPeak) -> list[Growth]:
     """The chains among concatenations of one block, which come in order."""
     begin: dict[tuple[int, tuple[int | None, ...]], _Prefix] = {}
     inside: dict[ir.Operation, tuple[ir.Operation, int]] = {}

@@ -13,7 +13,7 @@ An *insertion* puts a value into a destination: `tensor.insert_slice`, `tensor.p
    link that reads it reads the very elements that it is about to write, and no link makes it (`read-by-same-op`, `read-later`);
 5. a destination in memory is promised to be free to write (`restrict writable`), and nothing else in the function touches it
    (`destination-shared`);
-6. the function's peak does not rise, by the estimate of `analysis.insertion.held_bytes` (`destination-raises-peak`).
+6. the function's peak does not rise, by the estimate of `analysis.insertion.raised_peak` (`destination-raises-peak`).
 
 An empty tensor holds nothing, so values never change; the rules keep memory from growing. Chains without an empty tensor at
 their end are no subject of this analysis.
@@ -26,7 +26,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.chain import Chain
-from hotdesk.analysis.insertion.held_bytes import HeldBytes
+from hotdesk.analysis.insertion.raised_peak import RaisedPeak
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import DYNAMIC, SLICE, is_memref
@@ -39,7 +39,7 @@ INSERTIONS = ("tensor.insert_slice", "tensor.parallel_insert_slice", "bufferizat
 _DESTINATION_STYLE = ("linalg", "hotdesk", "tm_tensor", "tensor")
 
 
-def find_chain(insertion: ir.Operation, held: HeldBytes) -> Chain | Decision | None:
+def find_chain(insertion: ir.Operation, held: RaisedPeak) -> Chain | Decision | None:
     """The chain of an insertion, or why it has to keep memory of its own; None if it ends in no `tensor.empty`.
 
     `held` is the estimate for the function that the insertion is in.

@@ -12,7 +12,7 @@
    not read it.
 4. More is held while `%v` is there than anywhere if no such value were: else the peak would be no lower.
 
-All sizes are known. What is held is the estimate of `analysis.order.held`.
+All sizes are known. What is held is the estimate of `analysis.order.bytes_at_steps`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import Loops, cut_dims
-from hotdesk.analysis.order.held import read_held
+from hotdesk.analysis.order.bytes_at_steps import read_held
 from hotdesk.analysis.order.spans import SplitPart, bytes_again, largest_part, parts_of
 from hotdesk.analysis.order.splitting import Split, find_alone
 from hotdesk.analysis.order.straight_line import StraightLine

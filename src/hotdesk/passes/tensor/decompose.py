@@ -18,7 +18,7 @@ from typing import Any, ClassVar, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.concatenation import axis_of
 from hotdesk.analysis.insertion.growing import find_growths
-from hotdesk.analysis.insertion.held_bytes import HeldBytes
+from hotdesk.analysis.insertion.raised_peak import RaisedPeak
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, extract_along, fill, index_constant
 from hotdesk.ir.types import shape_of
@@ -59,7 +59,7 @@ class DecomposeConcatAndPad(FunctionPass):
 def _grow(function: ir.Operation) -> None:
     """Puts concatenations that lie in one another together in one tensor."""
     concats = [op for op in top_level_ops(function) if op.name == "tensor.concat"]
-    for growth in find_growths(concats, HeldBytes(function)) if len(concats) > 1 else ():
+    for growth in find_growths(concats, RaisedPeak(function)) if len(concats) > 1 else ():
         first, last = growth[0][0], growth[-1][0]
         kind, axis = last.results[0].type, axis_of(last)
         into = create("tensor.empty", [], [kind], before=first).results[0]

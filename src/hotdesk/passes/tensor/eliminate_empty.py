@@ -18,8 +18,8 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.chain import Chain
-from hotdesk.analysis.insertion.held_bytes import HeldBytes
 from hotdesk.analysis.insertion.insertions import INSERTIONS, find_chain
+from hotdesk.analysis.insertion.raised_peak import RaisedPeak
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import cast_to, create
 from hotdesk.ir.locations import source_of
@@ -46,7 +46,7 @@ class EliminateEmptyTensors(FunctionPass):
     )
 
     def run_on(self, function: ir.Operation) -> Iterator[Decision]:
-        held = HeldBytes(function)
+        held = RaisedPeak(function)
         for op in [op for op in nested_ops(function) if op.name in INSERTIONS]:
             found, size = find_chain(op, held), byte_size(op.operands[0], function)
             if found is not None:

@@ -1,4 +1,4 @@
-"""Whether the peak rises where a value is computed where it is inserted, by the estimate of `analysis.order.held`.
+"""Whether the peak rises where a value is computed where it is inserted, by the estimate of `analysis.order.bytes_at_steps`.
 
 Symbols count as `ASSUMED` elements. Computing a value where it is inserted saves its own buffer, but then everything that is last
 read on the way is there beside the destination. That is more than before iff the value could have been written over one of its
@@ -12,7 +12,7 @@ from math import prod
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.chain import Chain
-from hotdesk.analysis.order.held import HeldStep, read_held
+from hotdesk.analysis.order.bytes_at_steps import HeldStep, read_held
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
 from hotdesk.ir.walking import defining_op, users
@@ -22,7 +22,7 @@ from hotdesk.models.tensor import KEEPS_NOTHING
 ASSUMED = 256
 
 
-class HeldBytes:
+class RaisedPeak:
     """The estimate for one function, made when it is first needed."""
 
     def __init__(self, function: ir.Operation) -> None:
