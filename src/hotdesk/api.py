@@ -567,6 +567,7 @@ def _program(made: LinkedProgram, machine: CompiledCode, log: Log, shared: Share
         symbols=captured.names,
         turns=shared.turns,
         foreign=[call.op for call in captured.foreign if call.is_op],
+        shown=captured.shown,
         saver=Saving(made, main, prepare, changing, tuple(zip(addresses, made_bytes, strict=True))),
     )
 

@@ -42,6 +42,7 @@ class Captured:
         state: arguments by number that a call changes in place: `@main` returns the new contents of each behind `results`, in
             this order.
         foreign: what its `hotdesk.foreign` ops call.
+        shown: what a call takes, where that is something else than a tensor for each input.
     """
 
     module: ir.Module
@@ -57,3 +58,4 @@ class Captured:
     on_memrefs: bool = False
     state: tuple[int, ...] = ()
     foreign: tuple[ForeignCall, ...] = ()
+    shown: tuple[TensorSpec, ...] = ()

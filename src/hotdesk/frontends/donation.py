@@ -31,7 +31,9 @@ def donating(captured: Captured, donate: Donate) -> Captured:
     places = tuple(inputs)
     chosen = {places[number] for number in _numbers(captured, tuple(inputs.values()), donate)}
     arguments = tuple(
-        replace(argument, donated=True) if i in chosen and not isinstance(argument, Weight) else argument
+        argument
+        if i not in chosen or isinstance(argument, Weight) or argument.strided
+        else replace(argument, donated=True)
         for i, argument in enumerate(captured.arguments)
     )
     return replace(captured, arguments=arguments)

@@ -31,6 +31,7 @@ class TensorSpec:
     `changed` that a call leaves new contents in the place of those that it reads. `number` is the type of the number that it
     stands for where a call takes or gives one, such as `index`. `counted` says of a result that its sizes are known only when the
     program runs, as it spells them: a call returns a new tensor of these sizes, and a number stands for it in the program.
+    `strided` is the type of a memref with a layout of its own that it is the memory of: what lies between the elements stays.
     """
 
     name: str
@@ -42,13 +43,14 @@ class TensorSpec:
     number: str = ""
     changed: bool = False
     counted: str = ""
+    strided: str = ""
 
     def __repr__(self) -> str:
         sizes = [spelled(size) for size in self.shape]
         return represented(self, shape=f"({', '.join(sizes)}{',' * (len(sizes) == 1)})")
 
     def __str__(self) -> str:
-        return self.counted or self.number or spell(self.dtype, [spelled(size) for size in self.shape])
+        return self.counted or self.strided or self.number or spell(self.dtype, [spelled(size) for size in self.shape])
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,7 @@ class Program:
         state: Sequence[tuple[WeightRange, object]] = (),
         turns: Turns | None = None,
         saver: Saver | None = None,
+        shown: Sequence[TensorSpec] = (),
     ) -> None:
         """`kind` is that of the results if there are no inputs; `stages` are texts of the IR by stage, in order.
 
@@ -101,6 +102,7 @@ class Program:
         `symbols` are other names by which `memory` knows symbols. `foreign` are the ops that kernels of PyTorch's are
         called for. `state` are the tensors of the model that calls change, or other programs that take their `turns` with this
         one, and where they lie; random numbers follow from the one that is named `RANDOM_STATE`. `saver` writes to files.
+        `shown` is what a call takes, where that is something else than a tensor for each input.
         """
         self._foreign = tuple(foreign)
         self.name = name
@@ -108,6 +110,7 @@ class Program:
         self._executable = executable
         self._calling = calling or Positional([spec.name for spec in executable.inputs])
         self._inputs = executable.inputs
+        self._shown = tuple(shown) or executable.inputs
         self._results = executable.results
         self._static = all(isinstance(dim, int) for spec in executable.inputs for dim in spec.shape)
         self._weights = Extents((*weights, *(each for each, _ in state)))
@@ -232,7 +235,7 @@ class Program:
         return results
 
     def __repr__(self) -> str:
-        inputs = ", ".join(f"{spec.name}: {spec}" for spec in self._inputs)
+        inputs = ", ".join(f"{spec.name}: {spec}" for spec in self._shown)
         return f"<Program {self.name}({inputs}) -> ({', '.join(str(spec) for spec in self._results)})>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
@@ -256,7 +259,7 @@ class Program:
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """Name, element type and sizes of each tensor that is passed in."""
-        return self._inputs
+        return self._shown
 
     @property
     def results(self) -> tuple[TensorSpec, ...]:

@@ -13,13 +13,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import DataDependentShapeError, UnsupportedOpError
 from hotdesk.frontends.mlir.calling import Number
+from hotdesk.frontends.mlir.layouts import word_of
 from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import alloc, create, fill, index_cast, index_constant
 from hotdesk.ir.functions import returns_of
@@ -124,9 +124,7 @@ def name_sizes(main: ir.Operation, names: Sequence[str], numbers: Sequence[Numbe
         sizes = shape_of(formal.type)
         if position in known or None not in sizes:
             return formal
-        word = re.sub(r"\W", "_", names[position][1:])
-        name = f"%{word}" if word[:1].isalpha() or word[:1] == "_" else f"%arg{word}"
-        number = numbers[position]
+        name, number = word_of(names[position]), numbers[position]
         called = [
             str(size) if size is not None else name if number else f"dim {i} of {name}" for i, size in enumerate(sizes)
         ]
@@ -196,8 +194,6 @@ def _dtype(kind: ir.Type, what: str, location: ir.Location) -> str:
     shaped: Any = kind
     if not (is_tensor(kind) or is_memref(kind)) or element_of(kind) not in DTYPES:
         raise _unsupported(what, str(kind), location)
-    if is_memref(kind) and not (shaped.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(shaped.rank))):
-        raise _unsupported(what, str(kind), location, "a memref that is contiguous in row-major order")
     if is_memref(kind) and shaped.memory_space is not None:
         raise _unsupported(what, str(kind), location, "a memref in the default memory space")
     return DTYPES[element_of(kind)]

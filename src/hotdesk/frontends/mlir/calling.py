@@ -11,6 +11,7 @@ import numpy as np
 
 from hotdesk.errors import ArgumentTypeError, ShapeError
 from hotdesk.frontends.mlir.counted import as_kind, received
+from hotdesk.frontends.mlir.strided_arrays import StridedArgument
 from hotdesk.runtime.arguments.tensors import empty
 from hotdesk.runtime.calling import Positional
 
@@ -80,39 +81,63 @@ class Delivered:
     dtype: str
 
 
+class _Leaves(list[object]):
+    """The tensors of a call, and what the caller gave for them."""
+
+    given: Sequence[object] = ()
+
+
 class MlirCalling:
     """Arguments by position, or by the names that they have in the text without `%`."""
 
     def __init__(
-        self, names: Sequence[str], numbers: Sequence[Number | None], results: Sequence[Number | Delivered | int | None]
+        self,
+        names: Sequence[str],
+        numbers: Sequence[Number | None],
+        results: Sequence[Number | Delivered | int | None],
+        strided: Sequence[StridedArgument] = (),
     ) -> None:
         """`names` are those of the text, such as `%x`; `numbers` say which arguments are numbers.
 
         `results` has for each result of the function the number that it is, the argument that it is, what is delivered, or None.
+        `strided` are arguments of which memory and numbers are passed on; the numbers come behind all other arguments.
         """
         self._names = tuple(names)
         self._positional = Positional([name[1:] for name in names])
         self._numbers = tuple((position, number) for position, number in enumerate(numbers) if number is not None)
         self._results = tuple(results)
+        self._strided = tuple(strided)
 
     @property
     def parameters(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        return self._positional.parameters
+        names = self._positional.parameters
+        behind = iter(range(len(names), len(names) + sum(each.open for each in self._strided)))
+        open_numbers = {each.position: [next(behind) for _ in range(each.open)] for each in self._strided}
+        return tuple((name, (*own, *open_numbers.get(i, ()))) for i, (name, own) in enumerate(names))
 
     @property
     def is_plain(self) -> bool:
         """Whether a call takes and gives tensors alone, one for each input and result."""
-        return not self._numbers and bool(self._results) and all(each is None for each in self._results)
+        return (
+            not self._numbers
+            and not self._strided
+            and bool(self._results)
+            and all(each is None for each in self._results)
+        )
 
     def flatten(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Sequence[object]:
         """The tensors of the call. Raises ArgumentCountError, and ArgumentTypeError or ShapeError for a wrong number."""
         received()  # what a call that failed has left
         given = self._positional.flatten(args, kwargs)
-        if not self._numbers or len(given) != len(self._names):
+        if not (self._numbers or self._strided) or len(given) != len(self._names):
             return given
-        leaves = list(given)
+        leaves = _Leaves(given)
+        leaves.given = given
         for position, number in self._numbers:
             leaves[position] = number.array(leaves[position], f"argument '{self._names[position]}'")
+        for each in self._strided:
+            leaves[each.position], open_numbers = each.parts(leaves[each.position])
+            leaves += open_numbers
         return leaves
 
     def unflatten(self, results: Sequence[object], symbols: Mapping[str, int], leaves: Sequence[object]) -> object:
@@ -121,8 +146,9 @@ class MlirCalling:
         delivered: Mapping[int, Any] = {}
         if any(isinstance(each, Delivered) for each in self._results):
             delivered = received()
+        given = leaves.given if isinstance(leaves, _Leaves) else leaves
         values = [
-            leaves[each] if isinstance(each, int) else _value(next(rest), each, delivered) for each in self._results
+            given[each] if isinstance(each, int) else _value(next(rest), each, delivered) for each in self._results
         ]
         return None if not values else values[0] if len(values) == 1 else tuple(values)
 

@@ -15,11 +15,13 @@ from hotdesk.frontends.mlir.arguments import DTYPES, name_sizes, numbers_as_tens
 from hotdesk.frontends.mlir.calling import Delivered, MlirCalling, Number
 from hotdesk.frontends.mlir.counted import deliver_counted
 from hotdesk.frontends.mlir.guards import guard_demands
+from hotdesk.frontends.mlir.layouts import lay_out_allocations, row_major_results, strided_arguments
 from hotdesk.frontends.mlir.lowering import inline_calls, lower, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
 from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read
 from hotdesk.frontends.mlir.rounding import round_as_said
 from hotdesk.frontends.mlir.sizes import size_checks
+from hotdesk.frontends.mlir.strided_arrays import as_called, as_memory
 from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.context import entered, run_mlir_passes, verify
 from hotdesk.ir.functions import single_exit
@@ -57,9 +59,13 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         refuse_what_is_not_compiled(module)
         round_as_said(module)
         inline_calls(module)
+        lay_out_allocations(module)
         main = main_function(module)
         single_exit(main)
         on_memrefs = not _has_tensors(module)
+        strided = strided_arguments(main, names, written_arguments(main) if on_memrefs else memref_arguments(main))
+        row_major_results(main)
+        called, names = names, (*names, *(names[each.position] for each in strided for _ in range(each.open)))
         numbers, shown = numbers_as_tensors(main, on_memrefs)
         name_sizes(main, names, numbers)
         written = written_arguments(main) if on_memrefs else memref_arguments(main)
@@ -83,11 +89,12 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         bounds = declared_bounds(main)
         verify(module, "reading the program")
     return Captured(
+        shown=as_called(specs, strided) if strided else (),
         module=module,
-        arguments=tuple(specs),
+        arguments=as_memory(specs, strided),
         results=kept,
         constraints=bounds,
-        calling=MlirCalling(names, numbers, outputs),
+        calling=MlirCalling(called, numbers, outputs, strided),
         timings={"read": after_read - start, "import": time.perf_counter() - after_read},
         assumptions=checks,
         kind="numpy",
