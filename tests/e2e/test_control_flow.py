@@ -19,7 +19,6 @@ from tests.running.examples import EXAMPLES, inputs_of
 X = np.arange(32, dtype=np.float32).reshape(4, 8) / 32
 T = "tensor<4x8xf32>"
 REFUSED = {
-    "complex_constants": "HD303",
     "globals": "HD102",
     "strided_write_keeps_the_rest": "HD102",
 }

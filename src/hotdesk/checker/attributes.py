@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -12,6 +11,7 @@ from hotdesk._bindings import ir
 from hotdesk.checker.values import Array, xp
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
+from hotdesk.ir.complex_constants import complex_numbers
 
 
 def integers(attribute: Any) -> tuple[int, ...]:
@@ -40,7 +40,7 @@ def dense(attribute: Any, dtype: np.dtype[Any], shape: Sequence[int], at: Source
             values = xp.array(attribute)
             return values.astype(dtype) if dtype.kind == "f" else _same_bits(values, dtype).reshape(shape)
         if dtype.kind == "c":
-            return _complex(str(attribute), dtype).reshape(shape)
+            return complex_numbers(str(attribute), dtype).reshape(shape)
         values = [attribute[i] for i in range(len(attribute))]
     except (AttributeError, TypeError, ValueError) as error:
         raise LoweringError(
@@ -51,18 +51,6 @@ def dense(attribute: Any, dtype: np.dtype[Any], shape: Sequence[int], at: Source
 
 def _same_bits(values: Any, dtype: np.dtype[Any]) -> Array:
     return values if values.dtype == dtype else xp.ascontiguousarray(values).view(dtype)
-
-
-def _complex(text: str, dtype: np.dtype[Any]) -> Array:
-    """Complex numbers as MLIR prints them, in pairs, or in bytes if there are many: the bindings do not tell them."""
-    whole = re.match(r'dense<"0x([0-9A-F]*)">', text)
-    if whole is not None:
-        return np.frombuffer(bytes.fromhex(whole[1]), dtype)
-    half = np.dtype(f"f{dtype.itemsize // 2}")
-    bits = np.dtype(f"u{half.itemsize}")
-    parts = re.findall(r"[(,]\s*([^\s(),\[\]]+)\s*(?=[,)])", text)
-    numbers = [bits.type(int(n, 16)).view(half) if n.startswith("0x") else half.type(n) for n in parts]
-    return xp.array(numbers, half).view(dtype)
 
 
 def number(attribute: Any, dtype: np.dtype[Any]) -> Any:

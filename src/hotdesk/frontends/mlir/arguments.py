@@ -191,11 +191,8 @@ def _kind(number: Number | None) -> str:
 
 
 def _dtype(kind: ir.Type, what: str, location: ir.Location) -> str:
-    shaped: Any = kind
     if not (is_tensor(kind) or is_memref(kind)) or element_of(kind) not in DTYPES:
         raise _unsupported(what, str(kind), location)
-    if is_memref(kind) and shaped.memory_space is not None:
-        raise _unsupported(what, str(kind), location, "a memref in the default memory space")
     return DTYPES[element_of(kind)]
 
 

@@ -15,9 +15,10 @@ from hotdesk.frontends.mlir.arguments import DTYPES, name_sizes, numbers_as_tens
 from hotdesk.frontends.mlir.calling import Delivered, MlirCalling, Number
 from hotdesk.frontends.mlir.counted import deliver_counted
 from hotdesk.frontends.mlir.guards import guard_demands
-from hotdesk.frontends.mlir.layouts import lay_out_allocations, row_major_results, strided_arguments
+from hotdesk.frontends.mlir.layouts import lay_out_allocations, plain_results, strided_arguments
 from hotdesk.frontends.mlir.lowering import inline_calls, lower, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
+from hotdesk.frontends.mlir.one_memory import clones_as_copies, forget_memory_spaces
 from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read
 from hotdesk.frontends.mlir.rounding import round_as_said
 from hotdesk.frontends.mlir.sizes import size_checks
@@ -56,7 +57,9 @@ def capture(given: Given, entry: str | None = None) -> Captured:
     after_read = time.perf_counter()
     module = lower(source.module)
     with entered(module.operation):
+        forget_memory_spaces(module)
         refuse_what_is_not_compiled(module)
+        clones_as_copies(module)
         round_as_said(module)
         inline_calls(module)
         lay_out_allocations(module)
@@ -64,7 +67,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         single_exit(main)
         on_memrefs = not _has_tensors(module)
         strided = strided_arguments(main, names, written_arguments(main) if on_memrefs else memref_arguments(main))
-        row_major_results(main)
+        plain_results(main)
         called, names = names, (*names, *(names[each.position] for each in strided for _ in range(each.open)))
         numbers, shown = numbers_as_tensors(main, on_memrefs)
         name_sizes(main, names, numbers)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, cast
 
 import sympy
@@ -24,7 +25,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.mlir.strided_arrays import StridedArgument
 from hotdesk.ir.argument_sizes import argument_shapes
-from hotdesk.ir.building import alloc, create, dim, index_constant, sliced, with_values
+from hotdesk.ir.building import alloc, create, dim, dynamic_dims, index_constant, sliced, with_values
 from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import DONATED, SHAPE, Formal, FunctionSignature, set_signature, signature
@@ -172,34 +173,31 @@ def strided_arguments(main: ir.Operation, names: Sequence[str], written: frozens
 
 def _return_memory(main: ir.Operation, argument: ir.Value, flat: ir.Type, outputs: list[Formal]) -> None:
     """Has a function that returns an argument return the memory that this becomes."""
-    ends = returns_of(main)
-    for number, formal in enumerate(outputs):
-        if all(_uncast(end.operands[number]) == argument for end in ends):
-            for end in ends:
-                end.operands[number] = argument
+    for end, (number, formal) in product(returns_of(main), enumerate(outputs)):
+        if _uncast(end.operands[number]) == argument:
+            end.operands[number] = argument
             outputs[number] = Formal(flat, formal.attributes)
 
 
 def _uncast(value: ir.Value) -> ir.Value:
     op = made_by(value, "memref.cast")
-    return value if op is None else _uncast(op.operands[0])
+    return value if op is None or not is_memref(op.operands[0].type) else _uncast(op.operands[0])
 
 
-def row_major_results(main: ir.Operation) -> None:
-    """Copies results that have a layout of their own to new memory without gaps."""
-    given = signature(main)
+def plain_results(main: ir.Operation) -> None:
+    """Takes the casts that forget sizes off the results of a function of one exit, and makes those contiguous that are not."""
+    given, ends = signature(main), returns_of(main)
     outputs = list(given.results)
-    for number, formal in enumerate(outputs):
-        if not has_own_layout(formal.type):
+    for end, (number, formal) in product(ends, enumerate(given.results)):
+        if not is_memref(formal.type):
             continue
-        kind = memref_with(shape_of(formal.type), formal.type)
-        for end in returns_of(main):
-            source = end.operands[number]
-            sizes = [dim(source, i, end) for i, size in enumerate(shape_of(kind)) if size is None]
-            room = alloc(kind, sizes, end)
+        source = _uncast(end.operands[number])
+        if has_own_layout(source.type):
+            room = alloc(memref_with(shape_of(source.type), source.type), dynamic_dims(source, end), end)
             create("memref.copy", [source, room], [], before=end)
-            end.operands[number] = room
-        outputs[number] = Formal(kind, formal.attributes)
+            source = room
+        end.operands[number] = source
+        outputs[number] = Formal(source.type, formal.attributes)
     set_signature(main, FunctionSignature(given.arguments, tuple(outputs)))
 
 

@@ -109,6 +109,9 @@ def refuse_what_is_not_compiled(module: ir.Module) -> None:
             if isinstance(kind, ir.MemRefType) and not is_strided(kind):
                 expected = "a layout of strides, such as memref<4x4xf32, strided<[1, 4]>>"
                 raise UnsupportedOpError(f"a memref of `{op.name}`", expected=expected, got=str(kind), where=where)
+            if isinstance(kind, ir.MemRefType) and cast(Any, kind).memory_space is not None:
+                expected = "the default memory space, or one that is a number"
+                raise UnsupportedOpError(f"a memref of `{op.name}`", expected=expected, got=str(kind), where=where)
             if isinstance(kind, (ir.UnrankedTensorType, ir.UnrankedMemRefType)):
                 raise UnsupportedOpError(
                     f"a value without rank, of `{op.name}`",

@@ -18,6 +18,7 @@ from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import create
+from hotdesk.ir.complex_constants import complex_numbers
 from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line, source_in_model
 from hotdesk.ir.signature import signature
@@ -51,6 +52,8 @@ _NO_CODE = VIEWS | {
     "memref.load",
 }
 
+
+_COMPLEX = {"complex<f32>": "complex64", "complex<f64>": "complex128"}
 
 _OF_CALLED = Base("heap", 0, 0, 0)
 """The memory of functions that call themselves."""
@@ -313,6 +316,10 @@ def _array(data: Any) -> npt.NDArray[Any]:
     if str(data.type.element_type) == "bf16" and data.is_splat:  # NumPy has no such type: the upper half of the float
         value = int.from_bytes(np.float32(data.get_splat_value().value).tobytes(), sys.byteorder) >> 16
         return np.full(tuple(data.type.shape), value, dtype=np.uint16)
+    element = str(data.type.element_type)
+    if element in _COMPLEX and "dense_resource" not in str(data)[:20]:
+        numbers = complex_numbers(str(data), np.dtype(_COMPLEX[element]))
+        return np.full(tuple(data.type.shape), numbers[0]) if data.is_splat else numbers.reshape(tuple(data.type.shape))
     try:
         values = np.array(data)
     except TypeError as error:

@@ -71,9 +71,19 @@ def _guard(load: ir.Operation, holds: ir.Value) -> None:
     load.move_before(then.operations[0].operation)
     otherwise = branch.regions[1].blocks.append()
     with ir.InsertionPoint(otherwise), load.location:
-        zero = ir.FloatAttr.get(element, 0.0) if _is_float(element) else ir.IntegerAttr.get(element, 0)
-        number = ir.Operation.create("arith.constant", results=[element], attributes={"value": zero})
+        number = _zero(element)
         ir.Operation.create("scf.yield", operands=[number.results[0]])
+
+
+def _zero(element: ir.Type) -> ir.Operation:
+    """The constant 0 at the insertion point."""
+    if isinstance(element, ir.ComplexType):
+        part = ir.FloatAttr.get(element.element_type, 0.0)
+        return ir.Operation.create(
+            "complex.constant", results=[element], attributes={"value": ir.ArrayAttr.get([part, part])}
+        ).operation
+    zero = ir.FloatAttr.get(element, 0.0) if _is_float(element) else ir.IntegerAttr.get(element, 0)
+    return ir.Operation.create("arith.constant", results=[element], attributes={"value": zero}).operation
 
 
 def _is_float(element: ir.Type) -> bool:

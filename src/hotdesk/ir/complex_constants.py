@@ -1,0 +1,21 @@
+"""Dense constants of complex numbers, of which the bindings tell nothing but how MLIR prints them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+
+def complex_numbers(text: str, dtype: np.dtype[Any]) -> Any:
+    """The numbers of a dense attribute in a row, one if all are equal: it prints pairs, or bytes if there are many."""
+    whole = re.match(r'dense<"0x([0-9A-F]*)">', text)
+    if whole is not None:
+        return np.frombuffer(bytes.fromhex(whole[1]), dtype)
+    half = np.dtype(f"f{dtype.itemsize // 2}")
+    bits = np.dtype(f"u{half.itemsize}")
+    parts = re.findall(r"[(,]\s*([^\s(),\[\]]+)\s*(?=[,)])", text)
+    numbers = [bits.type(int(n, 16)).view(half) if n.startswith("0x") else half.type(n) for n in parts]
+    row: Any = np.array(numbers, half)
+    return row.view(dtype)
