@@ -115,6 +115,17 @@ def _power(x: Tensor | int, exponent: Tensor | int) -> Tensor:
 _SHIFTING: ContextVar[bool] = ContextVar("shifting by less than all bits", default=False)
 
 
+def _least_common_multiple(x: Tensor, y: Tensor) -> Tensor:
+    """PyTorch's kernel ends the process where it divides the smallest integer by -1, which it finds for a common divisor."""
+    dtype = torch.result_type(x, y)
+    common = torch.gcd(x.to(dtype), y.to(dtype))
+    wide = torch.promote_types(dtype, torch.int32)  # as C++ multiplies
+    is_zero = torch.eq(common, 0)
+    divisor = torch.where(is_zero, torch.ones_like(common), common).to(wide)
+    found = torch.abs(torch.div(x.to(wide), divisor, rounding_mode="trunc") * y.to(wide))
+    return torch.where(is_zero, torch.zeros_like(found), found).to(dtype)
+
+
 def _shifted(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def guarded(x: Tensor | int, by: Tensor | int) -> Tensor:
         dtype = torch.result_type(x, by)
@@ -247,6 +258,7 @@ def _extremes(order: Callable[..., Tensor]) -> Callable[..., tuple[Tensor, Tenso
 
 
 EXACT: dict[Any, Callable[..., Any]] = {
+    aten.lcm.default: _least_common_multiple,
     aten.clamp.Tensor: _clamp,
     aten.clamp_min.Tensor: _clamp,
     aten.clamp_max.Tensor: _clamp_max,
