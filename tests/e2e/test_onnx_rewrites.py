@@ -232,6 +232,104 @@ def test_a_loop_that_is_known_is_written_out() -> None:
     np.testing.assert_allclose(stacked, np.stack([x**2, x**4, x**8]), rtol=1e-5)
 
 
+def loop_body(goes_on: str, *inside: Any) -> Any:
+    """Adds the number of the trip to twice what it was given; goes on as is said: below 50, below trip 3, as before, or not."""
+    condition = {
+        "below": [helper.make_node("ReduceMax", ["b"], ["top"], keepdims=0), helper.make_node("Less", ["top", "limit"], ["low"]), helper.make_node("And", ["low", "going"], ["on"])],
+        "in one": [helper.make_node("ReduceMax", ["b"], ["top"], keepdims=1), helper.make_node("Less", ["top", "limit"], ["on"])],
+        "early": [helper.make_node("Less", ["i", "three"], ["on"])],
+        "handed": [helper.make_node("Identity", ["going"], ["on"])],
+    }[goes_on]  # fmt: skip
+    nodes = [helper.make_node("Cast", ["i"], ["j"], to=1), helper.make_node("Add", ["a", "a"], ["t"]), helper.make_node("Add", ["t", "j"], ["b"])]  # fmt: skip
+    scalar, values = [1] if goes_on == "in one" else [], [4]
+    return helper.make_graph(
+        [*nodes, *inside, *condition],
+        "body",
+        [helper.make_tensor_value_info("i", TensorProto.INT64, []), helper.make_tensor_value_info("going", TensorProto.BOOL, []), helper.make_tensor_value_info("a", TensorProto.FLOAT, values)],
+        [helper.make_tensor_value_info("on", TensorProto.BOOL, scalar), helper.make_tensor_value_info("b", TensorProto.FLOAT, values)],
+    )  # fmt: skip
+
+
+def after_trips(goes_on: str, most: int, x: Any, *, going: bool = True) -> Any:
+    number = 0
+    while going and number < most:
+        x = x + x + np.float32(number)
+        going = {"below": x.max() < 50, "in one": x.max() < 50, "early": number < 3, "handed": going}[goes_on]
+        number += 1
+    return x
+
+
+LOOP_CONSTANTS = {"limit": np.array(50, np.float32), "three": np.array(3)}
+
+
+@pytest.mark.parametrize("begins", ["", "true", "go"])
+@pytest.mark.parametrize("trips", ["", "many", "trips"])
+@pytest.mark.parametrize("goes_on", ["below", "in one", "early", "handed"])
+def test_loops_end_by_their_condition_or_their_trips(goes_on: str, trips: str, begins: str) -> None:
+    if (goes_on, trips) == ("handed", ""):
+        return  # has no end
+    x = floats(4)
+    node = helper.make_node("Loop", [trips, begins, "x"], ["y"], body=loop_body(goes_on))
+    calls = [
+        {"x": x, **({"trips": np.array(most)} if trips == "trips" else {}), **({"go": np.array(go)} if begins == "go" else {})}
+        for most in (0, 1, 3, 40)
+        for go in (True, False)
+    ]  # fmt: skip
+    constants = {**LOOP_CONSTANTS, "many": np.array(300 if goes_on != "handed" else 9), "true": np.array(True)}
+    program = hotdesk.compile(model_of([node], calls[0], {"y": x}, constants, 20))
+    for given in calls:
+        most = int(given.get("trips", constants["many"] if trips else 10**6))
+        found = program(**given)
+        np.testing.assert_allclose(found, after_trips(goes_on, most, x, going=bool(given.get("go", True))), rtol=1e-5)
+
+
+@pytest.mark.parametrize("outer", ["below", "handed"])
+def test_loops_in_loops_and_branches(outer: str) -> None:
+    """A loop within the trips of another one, and both in a branch that a call takes."""
+    inner = helper.make_node("Loop", ["", "true", "b"], ["c"], body=_renamed(loop_body("early"), "inner"))
+    body = loop_body(outer, inner)
+    body.output[1].name = "c"
+    loop = helper.make_node("Loop", ["trips", "true", "x"], ["z"], body=body)
+    value = helper.make_tensor_value_info
+    taken = helper.make_graph([loop], "taken", [], [value("z", TensorProto.FLOAT, [4])])
+    other = helper.make_graph(
+        [helper.make_node("Neg", ["x"], ["w"])], "other", [], [value("w", TensorProto.FLOAT, [4])]
+    )
+    node = helper.make_node("If", ["take"], ["y"], then_branch=taken, else_branch=other)
+    x = np.abs(floats(4)) / 64
+    given = {"x": x, "trips": np.array(2), "take": np.array(True)}
+    program = hotdesk.compile(model_of([node], given, {"y": x}, {**LOOP_CONSTANTS, "true": np.array(True)}, 20))
+    wanted = x
+    for number in range(2):
+        step = wanted + wanted + np.float32(number)
+        wanted = after_trips("early", 99, step)
+        if outer == "below" and step.max() >= 50:
+            break
+    np.testing.assert_allclose(program(**given), wanted, rtol=1e-5)
+    np.testing.assert_array_equal(program(**{**given, "take": np.array(False)}), -x)
+
+
+def _renamed(graph: Any, prefix: str) -> Any:
+    """A graph whose own values have other names, as ONNX asks of graphs in each other."""
+    own = {each.name for each in graph.input} | {name for node in graph.node for name in node.output}
+    for node in graph.node:
+        node.input[:] = [f"{prefix}_{name}" if name in own else name for name in node.input]
+        node.output[:] = [f"{prefix}_{name}" for name in node.output]
+    for each in (*graph.input, *graph.output):
+        each.name = f"{prefix}_{each.name}"
+    return graph
+
+
+def test_a_loop_that_stacks_as_many_results_as_a_condition_says_is_refused() -> None:
+    body = loop_body("below", helper.make_node("Exp", ["b"], ["e"]))
+    body.output.append(helper.make_tensor_value_info("e", TensorProto.FLOAT, [4]))
+    node = helper.make_node("Loop", ["", "", "x"], ["y", "all"], name="repeat", body=body)
+    x = floats(4)
+    model = model_of([node], {"x": x}, {"y": x, "all": floats(7, 4)}, LOOP_CONSTANTS, 20)
+    with pytest.raises(UnsupportedOpError, match=r"node 'repeat': op Loop of opset 20: "):
+        hotdesk.compile(model)
+
+
 def test_a_sequence_as_a_result_is_a_list() -> None:
     nodes = [
         helper.make_node("SplitToSequence", ["x"], ["parts"], axis=1, keepdims=0),

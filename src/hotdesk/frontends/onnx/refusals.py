@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.onnx.reading import OnnxModel
+from hotdesk.frontends.onnx.rewrites.control import is_counted, is_while
 
 
 class Unlowered(Exception):
@@ -30,8 +31,11 @@ def refuse_untrusted(model: OnnxModel) -> None:
     kinds = {each.name: each.type.tensor_type for each in (*graph.input, *graph.value_info, *graph.output)}
     values = {name: (int(kind.elem_type), len(kind.shape.dim)) for name, kind in kinds.items()}
     arguments = {each.name for each in graph.input}
+    true = {each.name for each in graph.initializer if _is_true(each)}
     values |= {each.name: (int(each.data_type), len(each.dims)) for each in graph.initializer}
     for number, node in enumerate(graph.node):
+        if any(_passes_condition_over(each, true) for each in _nested(node)):
+            raise Unlowered(model, number, "a loop without stacked results, or of trips that are known", "another")
         is_plain = not model.is_rewritten or number in model.reasons
         if node.domain not in ("", "ai.onnx"):
             continue
@@ -39,6 +43,27 @@ def refuse_untrusted(model: OnnxModel) -> None:
         by_argument = is_plain and node.op_type in NO_ARGUMENT and node.input[NO_ARGUMENT[node.op_type]] in arguments
         if by_argument or (is_wrong is not None and is_wrong(node, values)):
             raise Unlowered(model, number, "a lowering that does what ONNX says", "one of torch-mlir's that does not")
+
+
+def _nested(node: Any) -> Iterator[Any]:
+    """A node, and those in it."""
+    yield node
+    for each in node.attribute:
+        for inner in each.g.node:
+            yield from _nested(inner)
+
+
+def _is_true(initializer: Any) -> bool:
+    from onnx import TensorProto, numpy_helper
+
+    return initializer.data_type == TensorProto.BOOL and bool(numpy_helper.to_array(initializer).all())
+
+
+def _passes_condition_over(node: Any, true: Collection[str]) -> bool:
+    """Whether a node is a loop with a condition that the lowering does not look at."""
+    if node.op_type != "Loop" or node.domain not in ("", "ai.onnx") or is_while(node):
+        return False
+    return not is_counted(node) or (bool(node.input[1]) and node.input[1] not in true)
 
 
 def _always(_node: Any, _values: Values) -> bool:

@@ -3,22 +3,40 @@
 1. An `If` on a constant is the branch it takes; on a condition, with branches that hold nothing but constants and outer values of
    equal types, a `Where`. Any other stays, its branches written anew.
 2. A `Loop` of constant or declared trips whose condition holds to the end, and a `Scan` of a known length, are written out.
-3. A sequence is what its tensors are, an optional a sequence of at most one.
+3. Any other `Loop` that stacks nothing goes on as long as its condition says; one of a call's trips, whose condition is handed
+   through, is one of so many trips.
+4. A sequence is what its tensors are, an optional a sequence of at most one.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.nodes import GraphWriter, Held, Items, NotRewritten, OnnxNode, OnnxTensor, Rewrites
+from hotdesk.frontends.onnx.rewrites.nodes import (
+    GraphWriter,
+    Held,
+    Items,
+    NotRewritten,
+    OnnxNode,
+    OnnxTensor,
+    Rewrites,
+    tensor_of,
+)
 from hotdesk.frontends.onnx.rewrites.reductions import selected
+
+if TYPE_CHECKING:
+    from onnx import NodeProto, TypeProto
 
 _PLAIN = ("Constant", "Identity", "Optional", "SequenceConstruct", "SequenceEmpty")
 """Ops that compute nothing."""
 _UNROLLED = 256
 """Trips of a loop that is written out."""
+_MOST_TRIPS = (1 << 63) - 1
+_WHILE = "hotdesk:while"
+"""The name of the body of a loop that is written so that its condition counts."""
 
 
 def _if(op: OnnxNode) -> Any:
@@ -49,6 +67,98 @@ def _both(condition: OnnxTensor, yes: OnnxTensor, no: OnnxTensor) -> OnnxTensor:
 
 
 def _loop(op: OnnxNode) -> Any:
+    try:
+        return _written_out(op)
+    except NotRewritten:
+        if len(op.node.output) > len(op.inputs) - 2:
+            raise
+        return _counted(op) if is_counted(op.node) and _begins(op) else _while(op)
+
+
+def _begins(op: OnnxNode) -> bool:
+    """Whether a loop is known to go on when it begins, however many trips there are."""
+    condition = op.optional(1)
+    return condition is None or (condition.constant is not None and bool(condition.constant.all()))
+
+
+def is_counted(node: NodeProto) -> bool:
+    """Whether a `Loop` has a number of trips and a condition that its body hands through, which lowers to a counted loop."""
+    (body,) = (each.g for each in node.attribute if each.name == "body")
+    passed = {inner.output[0]: inner.input[0] for inner in body.node if inner.op_type == "Identity"}
+    return bool(node.input[0]) and body.input[1].name in (passed.get(body.output[0].name), body.output[0].name)
+
+
+def is_while(node: NodeProto) -> bool:
+    """Whether a `Loop` is written in the form in which its condition, and nothing else, says how often it runs."""
+    return any(each.g.name == _WHILE for each in node.attribute)
+
+
+def _counted(op: OnnxNode) -> Any:
+    """A loop of so many trips as a call gives, its body written anew."""
+    graph, carried = op.graph, [op.tensor(number) for number in range(2, len(op.inputs))]
+    arguments = [_formal(each) for each in (graph.value(np.int64(0)), graph.value(np.True_), *carried)]
+
+    def trip() -> list[Held]:
+        _, *results = graph.inline(op.attribute("body"), arguments, op.scope)
+        return [arguments[1], *_alike(carried, results)]
+
+    given = (op.tensor(0), graph.value(np.True_), *carried)
+    return _kept(
+        op, given, op.node.output, [each.type for each in carried], graph.written_graph("body", arguments, trip)
+    )
+
+
+def _while(op: OnnxNode) -> Any:
+    """A loop that goes on as long as a condition says, which counts its trips itself.
+
+    That is the form in which torch-mlir heeds the condition: it takes a loop whose condition is constant before the first trip
+    for a counted one, and looks at no number of trips in any other. So a maximum that nothing folds is part of the condition.
+    """
+    graph, trips = op.graph, op.optional(0)
+    begins = op.optional(1) or graph.value(np.True_)
+    carried = [op.tensor(number) for number in range(2, len(op.inputs))]
+    first, most = graph.value(np.int64(0)), graph.value(np.int64(_MOST_TRIPS))
+    limit = most if trips is None else trips.reshape()
+    one: OnnxTensor = graph.op("ReduceMax", graph.value(np.ones(1, np.int64)), keepdims=0, stays=True)
+    begins = graph.op("And", begins.reshape() & (limit > 0), graph.op("Greater", one, first, stays=True), stays=True)
+    unread, going, number, *values = (_formal(each) for each in (first, begins, first, *carried))
+
+    def trip() -> list[Held]:
+        goes_on, *results = graph.inline(op.attribute("body"), [number, graph.value(np.True_), *values], op.scope)
+        done = number + 1
+        return [tensor_of(goes_on).reshape() & (done < limit), done, *_alike(carried, results)]
+
+    written = graph.written_graph(_WHILE, [unread, going, number, *values], trip)
+    given = (most, begins, first, *carried)
+    results = (graph.fresh(), *op.node.output)
+    return _kept(op, given, results, (first.type, *(each.type for each in carried)), written)[1:]
+
+
+def _kept(
+    op: OnnxNode, given: Sequence[OnnxTensor], results: Sequence[str], types: Sequence[TypeProto | None], body: Any
+) -> list[Held]:
+    """A loop on other inputs with another body."""
+    node = type(op.node)()
+    node.CopyFrom(op.node)
+    del node.input[:], node.output[:]
+    node.input.extend(each.name for each in given)
+    node.output.extend(results)
+    return op.graph.kept(OnnxNode(op.graph, node, tuple(given), tuple(types), op.scope), {"body": body})
+
+
+def _formal(like: OnnxTensor) -> OnnxTensor:
+    """An input of a body, of the type of another tensor."""
+    return OnnxTensor(like.graph, like.graph.fresh(), like.type)
+
+
+def _alike(before: Sequence[OnnxTensor], after: Sequence[Held]) -> list[OnnxTensor]:
+    found = [tensor_of(each) for each in after]
+    if any((a.element, a.shape) != (b.element, b.shape) for a, b in zip(before, found, strict=True)):
+        raise NotRewritten("tensors that keep their sizes from trip to trip", "others")
+    return found
+
+
+def _written_out(op: OnnxNode) -> Any:
     trips, condition, *carried = op.inputs
     body, graph = op.attribute("body"), op.graph
     held: list[Held] = list(carried)
@@ -85,9 +195,7 @@ def _trips(op: OnnxNode, trips: Held, going: OnnxTensor, carried: int) -> tuple[
         if count > _UNROLLED:
             raise NotRewritten(f"up to {_UNROLLED} trips", str(count))
         return max(count, 0), None
-    body = op.attribute("body")
-    passed = {node.output[0]: node.input[0] for node in body.node if node.op_type == "Identity"}
-    if not isinstance(trips, OnnxTensor) or passed.get(body.output[0].name) != body.input[1].name:
+    if not isinstance(trips, OnnxTensor) or not is_counted(op.node):
         raise NotRewritten("a number of trips", "a condition that is computed")
     if len(op.node.output) == carried:
         raise NotRewritten("a constant number of trips", "one that a call gives")

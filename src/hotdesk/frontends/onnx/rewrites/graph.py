@@ -16,7 +16,7 @@ What a node reads is known by its type, and by its value where that is a constan
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -384,6 +384,9 @@ class Graph(GraphWriter):
         return [inner[each.name] for each in graph.output]
 
     def body(self, graph: GraphProto, arguments: Sequence[OnnxTensor], scope: Mapping[str, Held]) -> Any:
+        return self.written_graph(graph.name, arguments, lambda: self.inline(graph, arguments, scope))
+
+    def written_graph(self, name: str, arguments: Sequence[OnnxTensor], make: Callable[[], Sequence[Held]]) -> Any:
         from onnx import helper
 
         kept, self.nodes = self.nodes, []
@@ -391,16 +394,25 @@ class Graph(GraphWriter):
         try:
             for each in arguments:
                 self._known[each.name] = each.type
-            results = [tensor_of(each) for each in self.inline(graph, arguments, scope)]
+            results = [tensor_of(each) for each in make()]
             names = [self.fresh() for _ in results]
-            for name, value in zip(names, results, strict=True):
-                self._emit(helper.make_node("Identity", [value.name], [name]), (value,))
-                self._known[name] = value.type
+            for result, value in zip(names, results, strict=True):
+                self._emit(helper.make_node("Identity", [value.name], [result]), (value,))
+                self._known[result] = value.type
             return helper.make_graph(
                 self.nodes,
-                graph.name or "body",
+                name or "body",
                 [helper.make_value_info(each.name, stored(each.type)) for each in arguments],
-                [helper.make_value_info(name, stored(each.type)) for name, each in zip(names, results, strict=True)],
+                [
+                    helper.make_value_info(result, stored(each.type))
+                    for result, each in zip(names, results, strict=True)
+                ],
+                value_info=[
+                    helper.make_value_info(each, stored(self._known[each]))
+                    for node in self.nodes
+                    for each in node.output
+                    if each in self._known and each not in names
+                ],
             )
         finally:
             self.nodes = kept

@@ -49,6 +49,10 @@ class GraphWriter(ABC):
         """The version of ONNX's ops that is written."""
 
     @abstractmethod
+    def fresh(self) -> str:
+        """A name that nothing has."""
+
+    @abstractmethod
     def value(self, given: Any, like: OnnxTensor | None = None) -> OnnxTensor:
         """A value as it is, or a number or array as a constant: of the type of another one, or else of NumPy's."""
 
@@ -72,6 +76,11 @@ class GraphWriter(ABC):
     @abstractmethod
     def body(self, graph: GraphProto, arguments: Sequence[OnnxTensor], scope: Mapping[str, Held]) -> Any:
         """A graph that a node has as an attribute, written anew as one; its inputs are `arguments`."""
+
+    @abstractmethod
+    def written_graph(self, name: str, arguments: Sequence[OnnxTensor], make: Callable[[], Sequence[Held]]) -> Any:
+        """A graph that a node may have as an attribute: of what `make` writes, with `arguments` as inputs and what it returns
+        as results."""
 
     @abstractmethod
     def kept(self, op: OnnxNode, graphs: Mapping[str, GraphProto] | None = None) -> list[Held]:
