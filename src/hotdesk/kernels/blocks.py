@@ -7,9 +7,8 @@
 After Goto and van de Geijn, 2008, but for a, which is not packed: of the two operands it is the one that need not be, such as a
 weight, of which every element comes from memory once for each block of b. Blocks are deep, so that c is seldom read again to be
 added to; a block, slabs of a and what is packed next fit the second cache together. Each tile asks for what comes after it: the
-slab below, or rows of b that are packed next. Slabs are of much the same height, so that none idles on an edge, and of few rows
-where these lie a multiple of 4 KiB apart: more would push each other out of the nearest cache. A few columns that were a panel of
-their own, as the last of 49 pixels, may be left `over`: they are dot products with the rows of each slab (`skinny`).
+slab below, or rows of b that are packed next. Slabs are of much the same height, so that none idles on an edge. A few columns
+that were a panel of their own, as the last of 49 pixels, may be left `over`: dot products with the rows of each slab (`skinny`).
 
 Where rows of b lie together and a stays in the second cache, panels follow one another: while tiles sum one, they copy the next
 (`_copying`), which hides in the time of the sums. Two panels lie in scratch memory then.
@@ -32,8 +31,6 @@ from hotdesk.kernels.skinny import DOTS_ARGUMENTS, MOST_ROWS, dots_name
 from hotdesk.kernels.text import Condition, Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 
-_WAY_BYTES = 4096  # rows a multiple of it apart share one set of the nearest cache, which has room for
-_PASSING = 2  # as many of them as it has ways, less those for what passes through
 _ROWS_AT_ONCE = 8  # of b that are packed for all panels, so that what lies together in a row is read together
 # Rows of a for which packing b takes longer than reading it where it lies, once for each tile: any, and with few steps of k, as
 # long as rows of b are no multiple of some bytes apart, which share few sets of the nearest cache.
@@ -326,12 +323,10 @@ def even(f: VectorBuilder, size: Index, most: Index, multiple: int) -> Index:
 def _slabs(f: VectorBuilder, m: Index, a: Matrix, block: _Packed, c: Matrix, adds: Condition) -> None:
     """All rows of a times a packed block of b, in slabs of two heights that differ by one; each stays near for all panels."""
     tile = Tile.of(f.machine)
-    width, size = tile.columns(f.machine, f.element), f.machine.bytes_of(f.element)
-    collide = f.equal(f.mod(f.mul(a.row, size), _WAY_BYTES), 0)
-    few = min(f.machine.l1_bytes // _WAY_BYTES - _PASSING, tile.rows)
+    width = tile.columns(f.machine, f.element)
     later_panels = f.sub(f.ceildiv(block.wide, width), 1)
     single = f.equal(later_panels, 0)
-    with _slabs_of(f, m, f.select(collide, few, tile.height(f, block.wide))) as (slab, i, height):
+    with _slabs_of(f, m, tile.height(f, block.wide)) as (slab, i, height):
         here = a.moved(f, i, 0)
         with f.loop(0, block.wide, width) as q:
             columns = f.minimum(width, f.sub(block.wide, q))

@@ -205,7 +205,7 @@ def test_few_rows_of_activations_are_one_block() -> None:
 
 
 def test_rows_that_share_a_set_of_the_cache() -> None:
-    """Rows a multiple of 4 KiB apart are taken in lower tiles; columns that far apart, as they are."""
+    """Rows, or columns, a multiple of 4 KiB apart."""
     for m, n, k in ((29, 40, 1024), (40, 2048, 35), (1024, 37, 40)):
         for layouts in product(("rows", "columns"), repeat=3):
             check(compiled(host(), "f32"), (m, n, k), layouts, np.float32)
