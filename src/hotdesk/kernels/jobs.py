@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-GRAIN = 1 << 20
-"""Multiplications that are worth a thread: several times what it costs to hand them to one that looks for work."""
+GRAIN = 1 << 18
+"""Multiplications that are worth a thread: some microseconds, more than it costs to hand them to one that looks for work."""
 
 MOST_THREADS = 64
 

@@ -19,6 +19,7 @@ from hotdesk.kernels.jobs import MOST_THREADS
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host, of_features
 from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.shared import shared_name
+from hotdesk.kernels.sharing import ASLEEP_AT
 from hotdesk.runtime.code.products import CommonCode, common_code
 from hotdesk.runtime.code.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
@@ -268,6 +269,17 @@ def test_threads(threads: int) -> None:
     for batch, sizes in product((2, 7, 12), [(60, 70, 300), (1, 300, 3000)]):
         check(products, sizes, ("rows", "columns", "rows"), np.float32, batch=batch)
     pool().serve(products.machine, 1)
+
+
+@pytest.mark.parametrize(("sizes", "shared"), [((32, 100, 224), True), ((96, 96, 96), True), ((64, 64, 64), False)])
+def test_products_of_some_microseconds_are_shared(sizes: Sequence[int], shared: bool) -> None:
+    products = compiled(host(), "f32")
+    pool().serve(products.machine, 2)
+    offers = ctypes.c_int64.from_address(pool().address + ASLEEP_AT - 16)
+    before = offers.value
+    check(products, sizes, ("rows", "columns", "rows"), np.float32)
+    pool().serve(products.machine, 1)
+    assert offers.value == before + shared
 
 
 def test_the_same_numbers_each_time() -> None:
