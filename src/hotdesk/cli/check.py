@@ -14,7 +14,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.checker import CheckReport, Fault, Settings, check_module
@@ -25,6 +24,8 @@ from hotdesk.cli.models import FORMS, states_its_types
 from hotdesk.cli.parsers import parser_of
 from hotdesk.errors import HotdeskError
 from hotdesk.ir.context import make_context
+from hotdesk.ir.functions import named_functions
+from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_tensor
 from hotdesk.models.files import load_models
 
@@ -108,9 +109,8 @@ def _check(options: argparse.Namespace, source: Input, text: str) -> int:
 
 def _is_on_tensors(module: ir.Module) -> bool:
     """Whether a function takes or returns tensors: nobody has said yet where in memory they are."""
-    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
-    types: list[ir.FunctionType] = [cast(Any, op.attributes["function_type"]).value for op in functions]
-    return any(is_tensor(each) for function in types for each in (*function.inputs, *function.results))
+    functions = named_functions(module).values()
+    return any(is_tensor(each) for function in functions for each in signature(function).types)
 
 
 def _require_memrefs(options: argparse.Namespace) -> None:

@@ -41,12 +41,16 @@ class AllocateWorkspaces(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
         for function in defined_functions(module):
+            convolutions = [
+                op for op in ops_outside_payloads(function) if op.name == "hotdesk.conv" and len(op.operands) == 3
+            ]
+            if not convolutions:
+                continue
             places = MemrefResolver(function, SymbolicSizes(function))
             reported = runs_every_call(function)
-            for op in ops_outside_payloads(function):
-                if op.name == "hotdesk.conv" and len(op.operands) == 3:
-                    allocated = self._allocate(op, places)
-                    decisions.extend(allocated if reported else ())
+            for op in convolutions:
+                allocated = self._allocate(op, places)
+                decisions.extend(allocated if reported else ())
         return tuple(decisions)
 
     def _allocate(self, op: ir.Operation, places: MemrefResolver) -> list[Decision]:
