@@ -19,6 +19,8 @@ The largest of what may be empty is minus infinity inside of a softmax, and no n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations, combinations_with_replacement
+from math import comb
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -231,8 +233,24 @@ def _unique_consecutive(*args: Any, **kwargs: Any) -> Any:
     return torch.unique_consecutive(x, **{**given, "dim": range(x.dim())[dim]})
 
 
+_MOST_COMBINATIONS = 1 << 16
+"""Rows of places that are a constant of the program."""
+
+
+def _combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """Of as many elements as are known: PyTorch reads which ones go together from a mask."""
+    if input.dim() != 1 or not isinstance(input.shape[0], int) or r < 1:
+        return NotImplemented
+    count, chosen = input.shape[0], combinations_with_replacement if with_replacement else combinations
+    if comb(count + r - 1 if with_replacement else count, r) > _MOST_COMBINATIONS:
+        return NotImplemented
+    places = torch.tensor(list(chosen(range(count), r)), dtype=torch.int64).reshape(-1, r)
+    return input[places]
+
+
 NAMED: dict[Any, Callable[..., Any]] = {
     torch.unique_consecutive: _unique_consecutive,
     Tensor.unique_consecutive: _unique_consecutive,
+    torch.combinations: _combinations,
 }
 """Functions whose arguments are mostly given by name."""

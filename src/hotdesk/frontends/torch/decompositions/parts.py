@@ -23,6 +23,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 _torch: Any = torch
 aten: Any = torch.ops.aten
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 def _demand_shape(op: str, source: Tensor, shape: Sequence[Any]) -> None:
@@ -90,12 +91,18 @@ def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha:
 
 
 def _narrow(input: Tensor, dim: int, start: Any, length: Any) -> Tensor:
-    """PyTorch asks that a part which begins where only a run knows is within its dim, but does not say so."""
+    """PyTorch asks that a part which begins where only a run knows is within its dim, but does not say so.
+
+    Where a tensor says where it begins, it asks of which kind that is, and reads it in a kernel.
+    """
+    is_read = isinstance(start, Tensor) and start.dim() == 0 and start.dtype in _INTEGERS
+    if is_read:
+        start = start.item()
     if isinstance(start, torch.SymInt) and free_unbacked_symbols(start):
         size, end = input.size(dim), start + length
         inside = ((start >= 0) & (end <= size)) | ((start >= -size) & (end <= 0))
         _torch._check(inside, lambda: f"the part that `narrow` takes is not within dim {dim}")
-    return NotImplemented
+    return _torch.narrow(input, dim, start, length) if is_read else NotImplemented
 
 
 def _at_known_place(check: Callable[..., Any]) -> Callable[..., Any]:
