@@ -92,11 +92,16 @@ def convert_function(machine: Machine, element: str, *, widen: bool) -> str:
     outer_step, inner_step = f.number("outer_step"), f.number("inner_step")
     wide, wide_at, wide_step = f.pointer("wide"), f.number("wide_at"), f.number("wide_step")
 
-    def one(there: Index, here: Index, j: Index) -> None:
+    def some(there: Index, here: Index, first: Index, count: int) -> None:
+        """Converts so many vectors."""
+        places = [f.add(first, each * f.lanes) for each in range(count)]
         if widen:
-            f.store_vector(f.load_wide(half, f.add(there, j)), wide, f.add(here, j))
-        else:
-            f.store_vector(f.narrowed(f.load_vector(wide, f.add(here, j)), element), half, f.add(there, j))
+            for j in places:
+                f.store_vector(f.load_wide(half, f.add(there, j)), wide, f.add(here, j))
+            return
+        found = f.all_narrowed([f.load_vector(wide, f.add(here, j)) for j in places], element)
+        for value, j in zip(found, places, strict=True):
+            f.store_vector(value, half, f.add(there, j))
 
     def vectors() -> None:
         line = max(f.lanes, LINE_BYTES // 2)
@@ -108,15 +113,15 @@ def convert_function(machine: Machine, element: str, *, widen: bool) -> str:
                 if widen:
                     later = f.place(half, f.add(there, j, f.mul(_LINES_AHEAD, outer_step)), 2)
                     f.prefetch_far(f.integer(later))
-                for each in range(0, line, f.lanes):
-                    one(there, here, f.add(j, each))
+                some(there, here, j, line // f.lanes)
             with f.loop(in_lines, whole, f.lanes) as j:
-                one(there, here, j)
+                some(there, here, j, 1)
             there, here = f.add(there, whole), f.add(here, whole)
             if widen:
                 f.store_masked(f.widened(f.load_masked(half, there, rest), element), wide, here, rest)
             else:
-                f.store_masked(f.narrowed(f.load_masked(wide, here, rest), element), half, there, rest)
+                (last,) = f.all_narrowed([f.load_masked(wide, here, rest)], element)
+                f.store_masked(last, half, there, rest)
 
     def elements() -> None:
         with f.loop(0, outer) as i, f.loop(0, inner) as j:

@@ -25,6 +25,8 @@ class Machine:
         fma: whether it multiplies and adds in one instruction.
         l1_bytes, l2_bytes: its caches for data.
         bf16_dot: LLVM's name of its instruction that adds two products of bf16 to each f32 of a vector; empty without one.
+        bf16_round: the name of that which rounds a vector of f32 to bf16, and makes 0 of what is smaller than the smallest
+            normal number; subnormal: that of the test for such numbers.
     """
 
     vector_bytes: int
@@ -33,6 +35,8 @@ class Machine:
     l1_bytes: int = 32 * 1024
     l2_bytes: int = 512 * 1024
     bf16_dot: str = ""
+    bf16_round: str = ""
+    subnormal: str = ""
 
     @property
     def slow_masked_stores(self) -> bool:
@@ -63,7 +67,12 @@ class Machine:
 
 
 AVX512 = Machine(64, 32, fma=True, l2_bytes=1024 * 1024)
-AVX512_BF16 = replace(AVX512, bf16_dot="llvm.x86.avx512bf16.dpbf16ps.512")
+AVX512_BF16 = replace(
+    AVX512,
+    bf16_dot="llvm.x86.avx512bf16.dpbf16ps.512",
+    bf16_round="llvm.x86.avx512bf16.cvtneps2bf16.512",
+    subnormal="llvm.x86.avx512.fpclass.ps.512",
+)
 AVX2 = Machine(32, 16, fma=True)
 NEON = Machine(16, 32, fma=True)
 GENERIC = Machine(16, 16, fma=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import reduce
 from math import log2
 
 from hotdesk.kernels.machine import Machine
@@ -210,9 +211,9 @@ class VectorBuilder(KernelBuilder):
         kinds = f"memref<?x{self.element}>, vector<{self.lanes}xi1>, {self.vector} into {self.vector}"
         return self.value(f"vector.maskedload {place} : {kinds}")
 
-    def first_lanes(self, count: Index) -> str:
+    def first_lanes(self, count: Index, lanes: int = 0) -> str:
         """The mask of so many lanes, from the first on: none where `count` is negative, all where it is more than there are."""
-        return self.value(f"vector.create_mask {self.index(count)} : vector<{self.lanes}xi1>")
+        return self.value(f"vector.create_mask {self.index(count)} : vector<{lanes or self.lanes}xi1>")
 
     def load_masked(self, operand: Operand, offset: Index, mask: str) -> str:
         """The lanes that a mask names, and zeros, for which nothing is read."""
@@ -267,12 +268,12 @@ class VectorBuilder(KernelBuilder):
             place = self.index(self.add(offset, start))
             self.line(f"vector.store {end}, {operand.flat}[{place}] : memref<?x{element}>, {part}")
 
-    def lanes_between(self, first: Index, stop: Index) -> str:
+    def lanes_between(self, first: Index, stop: Index, lanes: int = 0) -> str:
         """The mask of the lanes from the first up to `stop`, as far as there are such."""
-        kind = f"vector<{self.lanes}xi1>"
-        before = self.first_lanes(first)
+        kind = f"vector<{lanes or self.lanes}xi1>"
+        before = self.first_lanes(first, lanes)
         behind = self.value(f"arith.xori {before}, {self.constant('dense<true>', kind)} : {kind}")
-        return self.value(f"arith.andi {self.first_lanes(stop)}, {behind} : {kind}")
+        return self.value(f"arith.andi {self.first_lanes(stop, lanes)}, {behind} : {kind}")
 
     def all_or_none(self, mask: str, condition: Condition) -> str:
         """The mask where the condition holds; else no lane."""
@@ -376,6 +377,40 @@ class VectorBuilder(KernelBuilder):
         found = self.value(f"vector.shuffle {low}, {high} {[*range(2 * self.lanes)]} : {half}, {half}")
         return self.value(f"vector.bitcast {found} : {pairs} to {self.vector}")
 
+    def load_line(self, operand: Operand, offset: Index, mask: str) -> str:
+        """The 16-bit floats of a whole register that a mask of twice as many lanes names, and zeros: their bits."""
+        line = f"vector<{2 * self.lanes}xi16>"
+        memory, none = self.as_elements(operand, "i16").flat, self.constant("dense<0>", line)
+        kinds = f"memref<?xi16>, vector<{2 * self.lanes}xi1>, {line} into {line}"
+        return self.value(f"vector.maskedload {memory}[{self.index(offset)}], {mask}, {none} : {kinds}")
+
+    def pairs_of(self, line: str, places: Sequence[tuple[int, int | None]]) -> str:
+        """Elements of a `load_line`, two in each lane, by their numbers; 0 for none."""
+        whole = f"vector<{2 * self.lanes}xi16>"
+        numbers = [2 * self.lanes if each is None else each for pair in places for each in pair]
+        none = self.constant("dense<0>", whole)
+        found = self.value(f"vector.shuffle {line}, {none} {numbers} : {whole}, {whole}")
+        return self.value(f"vector.bitcast {found} : {whole} to {self.vector}")
+
+    def load_alone(self, operand: Operand, offset: Index, mask: str) -> str:
+        """The 16-bit floats that a mask names, one in each lane beside 0, and zeros."""
+        short, bits = self._many("i16", None), self._many("i32", None)
+        found = self.load_masked(self.as_elements(operand, "i16"), offset, mask)
+        return self.value(
+            f"arith.bitcast {self.value(f'arith.extui {found} : {short} to {bits}')} : {bits} to {self.vector}"
+        )
+
+    def broadcast_pair(self, operand: Operand, first: Index, second: Index | None) -> str:
+        """Two 16-bit floats in each lane; 0 for none."""
+        memory, bits = self.as_elements(operand, "i16"), self._many("i32", None)
+        both = self.value(f"arith.extui {self.load(memory, first)} : i16 to i32")
+        if second is not None:
+            high = self.value(f"arith.extui {self.load(memory, second)} : i16 to i32")
+            upper = self.value(f"arith.shli {high}, {self._filled(16, 'i32')} : i32")
+            both = self.value(f"arith.ori {both}, {upper} : i32")
+        many = self.value(f"vector.broadcast {both} : i32 to {bits}")
+        return self.value(f"arith.bitcast {many} : {bits} to {self.vector}")
+
     def paired(self, first: str, second: str, element: str) -> str:
         """Two vectors of 16-bit floats, two in each lane."""
         short, bits, half = (self._many(kind, None) for kind in ("i16", "i32", element))
@@ -424,6 +459,33 @@ class VectorBuilder(KernelBuilder):
         chosen = self.value(f"arith.select {none}, {quiet}, {rounded} : {kinds}")
         cut = self.value(f"arith.trunci {chosen} : {bits} to {short}")
         return self.value(f"arith.bitcast {cut} : {short} to {half}")
+
+    def all_narrowed(self, values: Sequence[str], element: str) -> list[str]:
+        """Vectors of f32 as 16-bit floats, rounded in the same way: by an instruction for it where no number is subnormal."""
+        if element != "bf16" or not self.machine.bf16_round:
+            return [self.narrowed(value, element) for value in values]
+        half, short, truths = (self._many(kind, None) for kind in (element, "i16", "i1"))
+        subnormal = self.constant("32", "i32")
+        found = [
+            self.value(
+                f'llvm.call_intrinsic "{self.machine.subnormal}"({each}, {subnormal}) : ({self.vector}, i32) -> {truths}'
+            )
+            for each in values
+        ]
+
+        some = reduce(lambda one, other: self.value(f"arith.ori {one}, {other} : {truths}"), found)
+        some = self.value(f"vector.reduction <or>, {some} : {truths} into i1")
+
+        def quick(value: str) -> str:
+            return self.value(f'llvm.call_intrinsic "{self.machine.bf16_round}"({value}) : ({self.vector}) -> {half}')
+
+        def bits(round_: Callable[[str], str]) -> list[str]:
+            return [self.value(f"arith.bitcast {round_(each)} : {half} to {short}") for each in values]
+
+        chosen = self.chosen(
+            some, lambda: bits(lambda each: self.narrowed(each, element)), lambda: bits(quick), [short] * len(values)
+        )
+        return [self.value(f"arith.bitcast {each} : {short} to {half}") for each in chosen]
 
     def _many(self, kind: str, lanes: int | None) -> str:
         return kind if lanes == 0 else f"vector<{self.lanes}x{kind}>"

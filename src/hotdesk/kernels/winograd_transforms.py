@@ -184,7 +184,8 @@ def _after(machine: Machine, image: str, types: tuple[str, str], tiles: int) -> 
                 value = f.load_vector(s, f.add(source, i))
                 if adds:
                     value = f.add_vectors(f.load_masked_wide(y, f.add(target, i), mask), value)
-                f.store_masked(value if result == element else f.narrowed(value, result), y, f.add(target, i), mask)
+                (rounded,) = [value] if result == element else f.all_narrowed([value], result)
+                f.store_masked(rounded, y, f.add(target, i), mask)
 
         f.branch(add, lambda: each(adds=True), lambda: each(adds=False))
 

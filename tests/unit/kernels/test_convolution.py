@@ -382,3 +382,19 @@ def cases(draw: st.DrawFn) -> Case:
 @given(cases(), st.booleans(), st.booleans(), st.sampled_from(["host", "small caches", "AVX-512", "NEON"]))
 def test_any_convolution(case: Case, add: bool, behind: bool, machine: str) -> None:
     check(compiled(MACHINES[machine], "f32"), case, add=add, behind=behind)
+
+
+@pytest.mark.parametrize("weight", [1 + 2**-7, 0.1875, 2.0])
+def test_sums_are_rounded_as_pytorch_does(weight: float) -> None:
+    """Ties, infinities, what is no number, and what is smaller than the smallest normal number, among others."""
+    many = 1 << 16
+    x = np.zeros((1, 2, 1, 1, many + 5), np.uint16)
+    x[0, 0, 0, 0, :many] = np.random.default_rng(1).permutation(many)
+    w = torch.tensor([weight, 0]).bfloat16().view(torch.int16).numpy().view(np.uint16).reshape(1, 2, 1, 1, 1)
+    y = np.zeros((1, 1, 1, 1, many + 5), np.uint16)
+    none = (0, 0)
+    case = Case(filters=1, channels=2, image=(1, many + 5), window=(1, 1), low=none, high=none)
+    call(compiled(host(), "bf16"), case, x, w, y, add=False)
+    image, found = (torch.from_numpy(each.view(np.int16)[0, 0, 0, 0]).view(torch.bfloat16) for each in (x, y))
+    torch.testing.assert_close(found, (image.float() * weight).bfloat16(), rtol=0, atol=0, equal_nan=True)
+    assert ((found != 0) & (found.abs() < torch.finfo(torch.bfloat16).smallest_normal)).any()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotdesk.elements import summed_in
-from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, Machine, generating_for, host
+from hotdesk.kernels.machine import AVX2, AVX512, AVX512_BF16, GENERIC, Machine, generating_for, host
 from hotdesk.kernels.text import View
 from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, with_spread, workspace_bytes
 from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT
@@ -316,6 +316,8 @@ MACHINES = [machine for machine in (AVX2, GENERIC) if machine.vector_bytes <= ho
             groups=3, image=(15, 71), strides=(1, 2), window=(2, 5), dilations=(3, 3), pad_low=(0, 7), pad_high=(5, 8)
         ),
         Case(groups=3, image=(9, 40), pad_low=(-1, -2), pad_high=(0, -3)),
+        Case(groups=3, image=(4, 70), window=(1, 6), dilations=(1, 17), pad_low=(0, 40), pad_high=(0, 40)),
+        Case(groups=3, image=(4, 90), window=(1, 4), strides=(1, 2), dilations=(1, 20), pad_high=(0, 9)),
         Case(groups=3, image=(5, 5), pad_low=(4, 9), pad_high=(3, 40)),  # outputs that read nothing
         Case(groups=3, image=(0, 5), pad_low=(1, 1), pad_high=(3, 1)),
         Case(batch=0, groups=3, image=(5, 5)),
@@ -358,6 +360,26 @@ def test_rows_of_an_image_are_read_once_for_the_outputs_that_are_computed_togeth
     )
     read = 9 * 3  # by all seven at a time; or by four, and three one by one: 6 * 3 + 3 * 3
     assert text.count("vector.maskedload") == (read if host().masks else 0)
+
+
+def test_two_columns_of_a_window_are_multiplied_at_once_where_the_machine_sums_pairs() -> None:
+    def text(machine: Machine, element: str, stride: int) -> str:
+        x, w, y = (
+            view_of(torch.zeros(sizes, dtype=DTYPES[element]))
+            for sizes in ((1, 4, 28, 32), (4, 1, 3, 3), (1, 4, 28 // stride, 32 // stride))
+        )
+        ones = (1, 1)
+        spec = ConvolutionSpec(
+            x, w, y, 4, (stride, stride), ones, ones, ones, ones, accumulate=False, noalias=(True,) * 3
+        )
+        return convolution(spec, machine).text
+
+    both_rows, dot = 3 * 7, AVX512_BF16.bf16_dot  # of the window, for each of the outputs that are computed together
+    assert text(AVX512_BF16, "bf16", 1).count(dot) == both_rows * 2
+    assert text(AVX512_BF16, "bf16", 2).count(dot) == both_rows * 2
+    assert "math.fma" not in text(AVX512_BF16, "bf16", 1)
+    assert text(AVX512, "bf16", 1).count("math.fma") == both_rows * 3
+    assert text(AVX512_BF16, "f16", 1).count("math.fma") == both_rows * 3
 
 
 def test_rows_that_do_not_lie_together_are_kept_in_a_ring() -> None:
