@@ -36,6 +36,7 @@ _ROWS_AT_ONCE = 8  # of b that are packed for all panels, so that what lies toge
 # long as rows of b are no multiple of some bytes apart, which share few sets of the nearest cache.
 _UNPACKED_ROWS, _UNPACKED_SHALLOW_ROWS, _SHALLOW, _SHARED_SETS_BYTES = 36, 72, 64, 512
 _COLUMNS_AHEAD = 2  # groups of columns
+_COPIED_STEPS = 256  # of k at least, where panels are copied meanwhile
 _STREAMED_ROWS = 64  # of a, done before more of b has come from memory
 _STREAMED_PANELS = 2  # of a block then
 _ROW_BYTES = 128  # of a panel: blocks of panels with longer rows are as deep as with these
@@ -211,12 +212,15 @@ def _blocks(machine: Machine, element: str) -> str:
 
 
 def _is_copying(f: VectorBuilder, m: Index, n: Index, k: Index, over: Index, a: Matrix, b: Matrix) -> Condition:
-    """Whether tiles copy the next panel of b while they sum one: rows lie together, and those of a stay in the second cache."""
+    """Whether tiles copy the next panel of b while they sum one: rows lie together, and those of a stay in the second cache.
+
+    Panel by panel, a row of c is visited some columns at a time: with few steps of k that takes longer than packing.
+    """
     in_rows = f.both(f.equal(a.column, 1), f.equal(b.column, 1))
     held = f.at_least(
         f.machine.l2_bytes // _WHOLE // f.machine.bytes_of(f.element), f.mul(m, f.minimum(k, deepest(f.machine)))
     )
-    several = f.more(n, Tile.of(f.machine).columns(f.machine, f.element))
+    several = f.both(f.at_least(k, _COPIED_STEPS), f.more(n, Tile.of(f.machine).columns(f.machine, f.element)))
     return f.both(f.both(in_rows, held), f.both(several, f.equal(over, 0)))
 
 

@@ -155,7 +155,7 @@ def test_panels_that_are_not_packed(machine: str) -> None:
             check(products, (columns, m, k), ("columns", "columns", "columns"), np.float32, add=add)
 
 
-COPIED = [(40, 200, 96), (37, 96, 90), (41, 145, 257), (60, 97, 40), (70, 480, 33), (130, 112, 800)]
+COPIED = [(40, 200, 256), (37, 96, 270), (41, 145, 257), (60, 97, 300), (70, 208, 263), (130, 112, 800)]
 """Sizes with rows of b that tiles copy for the next panel while they sum one: edges of all three, several blocks, few columns."""
 
 
