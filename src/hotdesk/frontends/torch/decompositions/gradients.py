@@ -1,4 +1,4 @@
-"""Gradients of convolutions, of the image a convolution, of the filters one product for each tap; and of normed weights.
+"""Gradients of convolutions, of the image a convolution, of the filters one product for each tap; of normed weights and softmax.
 
 A product of a tap is of two matrices, output channels by pixels of all images, and pixels by input channels: what convolutions
 are made of, and large. torch-mlir makes of the filters' gradient a convolution whose filters are the images, with few and small
@@ -164,7 +164,19 @@ def _weight_norm_backward(gradient: Tensor, v: Tensor, g: Tensor, norms: Tensor,
     return of_v.to(v.dtype), along.to(g.dtype)
 
 
+def _softmax_backward(gradient: Tensor, output: Tensor, dim: int, input_dtype: torch.dtype) -> Tensor:
+    """The gradient less its mean, weighed by the output, times the output, as PyTorch's kernel has it.
+
+    PyTorch's decomposition multiplies first, and subtracts infinity from infinity where both products are.
+    """
+    wide = torch.promote_types(gradient.dtype, torch.float32)
+    g, y = gradient.to(wide), output.to(wide)
+    total = torch.sum(g * y, dim, keepdim=True)
+    return ((g - total) * y).to(input_dtype)
+
+
 GRADIENTS: dict[Any, Callable[..., Any]] = {
+    aten._softmax_backward_data.default: _softmax_backward,
     aten.convolution_backward.default: _convolution_backward,
     aten._weight_norm_interface_backward.default: _weight_norm_backward,
 }

@@ -1,4 +1,4 @@
-"""Gradients of convolutions, taken apart, are eager PyTorch's."""
+"""Gradients of convolutions and of softmax, taken apart, are eager PyTorch's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 import torch
 
+import hotdesk
 from hotdesk.frontends.torch.decompositions.gradients import GRADIENTS
+from tests.e2e.checking import Call
 
 aten: Any = torch.ops.aten
 apart: Any = GRADIENTS[aten.convolution_backward.default]
@@ -70,3 +72,15 @@ def test_images_without_elements_are_left_to_others() -> None:
     image, filters = torch.zeros(0, 4, 5, 5), torch.zeros(6, 4, 3, 3)
     rest = arguments(image, {})
     assert apart(torch.zeros(0, 6, 3, 3), image, filters, [6], *rest, [True] * 3) is NotImplemented
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64], ids=str)
+def test_the_gradient_of_softmax_where_products_are_infinite(dtype: torch.dtype) -> None:
+    gradient = torch.tensor([[2, 2, 2], [1e30, 3e38, 3], [1, 2, 3]], dtype=dtype)
+    output = torch.tensor([[torch.inf, 0.1, 0.3], [1e30, 1e30, 0.3], [0.2, 0.3, 0.5]], dtype=dtype)
+
+    def backward(gradient: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
+        return aten._softmax_backward_data(gradient, output, -1, dtype)
+
+    program = hotdesk.compile(Call(backward), (gradient, output))
+    torch.testing.assert_close(program(gradient, output), backward(gradient, output))
