@@ -131,12 +131,15 @@ def _concatenation(module: ir.Module) -> ir.Operation | None:
 
 def _open_division(module: ir.Module) -> ir.Operation | None:
     """A division of integers in the region of an op, by what may be 0 or -1 and was not chosen."""
-    for op in (op for function in all_functions(module) for top in top_level_ops(function) for op in nested_ops(top)):
-        if op.name not in _DIVISIONS or constant_of(op.operands[1]) not in (None, 0, -1):
-            continue
-        if made_by(op.operands[1], "arith.select") is None:
-            return op
+    for function in all_functions(module):
+        for op in nested_ops(function):
+            if op.name in _DIVISIONS and op.parent != function and _is_open(op.operands[1]):
+                return op
     return None
+
+
+def _is_open(divisor: ir.Value) -> bool:
+    return constant_of(divisor) in (None, 0, -1) and made_by(divisor, "arith.select") is None
 
 
 def _wrongly_prepared(module: ir.Module) -> ir.Operation | None:
