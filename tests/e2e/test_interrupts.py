@@ -178,3 +178,37 @@ def test_interrupts_of_the_imports_of_the_first_compilation(call: str, package: 
         if "Exception ignored in" not in run.stderr:
             break
     assert run.stdout == "interrupted True\n", run.stderr
+
+
+SWAPPED = """
+import os, signal
+import torch, hotdesk
+from torch.export import exported_program
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell begins without
+model, x = torch.nn.Linear(4, 4).eval(), torch.randn(2, 4)
+loss, swap = torch.ops.aten.ctc_loss.IntList, exported_program._get_decomp_for_cia
+kernels, pressed = dict(loss.py_kernels), []
+
+def press(op):
+    if op is loss:
+        pressed.append(op)
+        os.kill(os.getpid(), signal.SIGINT)
+    return swap(op)
+
+exported_program._get_decomp_for_cia = press
+try:
+    hotdesk.compile(model, (x,))
+except KeyboardInterrupt:
+    print("interrupted", len(pressed))
+exported_program._get_decomp_for_cia = swap
+assert loss.py_kernels == kernels
+torch.testing.assert_close(hotdesk.compile(model, (x,))(x), model(x))
+torch.testing.assert_close(torch.compile(model, backend="hotdesk")(x), model(x))
+"""
+
+
+def test_an_interrupt_leaves_no_kernels_of_an_export_behind() -> None:
+    run = subprocess.run([sys.executable, "-c", SWAPPED], env=UNCACHED, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == ["interrupted", "1"]
