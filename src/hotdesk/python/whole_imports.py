@@ -2,7 +2,7 @@
 
 Modules are imported where they are first used, and half of one cannot be imported again: submodules and registrations of SymPy,
 `torch._dynamo` and the dialects of MLIR stay behind when an import is interrupted, and the next one fails until the process ends.
-So do kernels of composite ops, of which `torch.export` replaces a few hundred while it decomposes a program: it keeps in mind what
+So do kernels of composite ops, of which `torch.export` replaces a few hundred while it decomposes a program: it notes what
 it has to put back only when the last one is replaced.
 """
 
@@ -17,13 +17,13 @@ from contextlib import contextmanager
 from types import FrameType
 
 _IMPORTING = "<frozen importlib._bootstrap>"
-_SWAPPING = "_override_composite_implicit_decomp"  # a context manager: its frame is on the stack where it is entered and left
+_SWAPPING = "_override_composite_implicit_decomp"  # its frame is on the stack where it is entered and left
 _PAUSE = 0.02  # seconds until it is asked again whether that is over
 
 
 @contextmanager
 def whole_imports() -> Generator[None]:
-    """Lets Ctrl-C wait for the end of an import, or a swap of kernels, that begins in here; what else runs is interrupted at once.
+    """Lets Ctrl-C wait for the end of an import, or of a swap of kernels, that begins in here; all else ends at once.
 
     Only the main thread sees signals, and only a handler of Python's can wait: others are left alone.
     """

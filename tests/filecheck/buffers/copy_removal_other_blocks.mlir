@@ -235,3 +235,57 @@ func.func @strided(%x: memref<2xf32, strided<[2]>>) -> memref<2xf32> {
   memref.dealloc %x : memref<2xf32, strided<[2]>>
   return %2 : memref<2xf32>
 }
+
+// -----
+
+// What is freed shows other sizes than what is returned: a cast is.
+// CHECK:       decision: copy: removed: source-reused, 16 bytes
+// CHECK-LABEL: func.func @returned_with_its_size(
+// CHECK:         %[[S:.*]] = call @made(
+// CHECK-NEXT:    %[[T:.*]] = memref.cast %[[S]] : memref<?xf32> to memref<4xf32>
+// CHECK-NEXT:    return %[[T]]
+func.func @returned_with_its_size(%f: f32) -> memref<4xf32> {
+  %s = call @made(%f) : (f32) -> memref<?xf32>
+  %t = memref.alloc() : memref<4xf32>
+  memref.copy %s, %t : memref<?xf32> to memref<4xf32>
+  memref.dealloc %s : memref<?xf32>
+  return %t : memref<4xf32>
+}
+func.func private @made(%f: f32) -> memref<?xf32> {
+  %c4 = arith.constant 4 : index
+  %s = memref.alloc(%c4) : memref<?xf32>
+  linalg.fill ins(%f : f32) outs(%s : memref<?xf32>)
+  return %s : memref<?xf32>
+}
+
+// -----
+
+// CHECK:       decision: copy: removed: source-reused, 16 bytes
+// CHECK-LABEL: func.func @cast_in_front_of_branches(
+// CHECK-SAME:    %[[S:.*]]: memref<4xf32>, %[[O:.*]]: memref<?xf32>, %[[C:.*]]: i1)
+// CHECK-NOT:     memref.copy
+// CHECK:         %[[T:.*]] = memref.cast %[[S]] : memref<4xf32> to memref<?xf32>
+// CHECK-NEXT:    cf.cond_br %[[C]], ^[[A:.*]](%[[T]] : memref<?xf32>), ^[[B:.*]]
+// CHECK:       ^[[A]](%[[P:.*]]: memref<?xf32>):
+// CHECK-NEXT:    linalg.exp ins(%[[P]] : memref<?xf32>) outs(%[[O]] : memref<?xf32>)
+// CHECK-NEXT:    memref.dealloc %[[P]]
+// CHECK:       ^[[B]]:
+// CHECK-NEXT:    linalg.abs ins(%[[T]] : memref<?xf32>) outs(%[[O]] : memref<?xf32>)
+// CHECK-NEXT:    memref.dealloc %[[S]]
+func.func @cast_in_front_of_branches(%s: memref<4xf32>, %o: memref<?xf32>, %c: i1) {
+  %c4 = arith.constant 4 : index
+  %t = memref.alloc(%c4) : memref<?xf32>
+  memref.copy %s, %t : memref<4xf32> to memref<?xf32>
+  memref.dealloc %s : memref<4xf32>
+  cf.cond_br %c, ^bb1(%t : memref<?xf32>), ^bb2
+^bb1(%p: memref<?xf32>):
+  linalg.exp ins(%p : memref<?xf32>) outs(%o : memref<?xf32>)
+  memref.dealloc %p : memref<?xf32>
+  cf.br ^bb3
+^bb2:
+  linalg.abs ins(%t : memref<?xf32>) outs(%o : memref<?xf32>)
+  memref.dealloc %t : memref<?xf32>
+  cf.br ^bb3
+^bb3:
+  return
+}

@@ -45,11 +45,11 @@ def fit_of(program: BufferProgram, old: Allocation, new: int, *, stays: bool) ->
         return TypeFit.SAME
     pairs = list(zip(shape_of(a), shape_of(b), strict=True)) if a.rank == b.rank else []
     alike = (a.rank, a.element_type) == (b.rank, b.element_type) and same_space(a.memory_space, b.memory_space)
-    if not alike or not stays or any(None not in pair and pair[0] != pair[1] for pair in pairs):
+    if not alike or any(None not in pair and pair[0] != pair[1] for pair in pairs):
         return Reason.OTHER_TYPE, old.users[0]
     if is_contiguous(a) and is_contiguous(b):
         return TypeFit.CAST
-    if shape_of(a) != shape_of(b):
+    if not stays or shape_of(a) != shape_of(b):
         return Reason.OTHER_TYPE, old.users[0]
     refused = _not_taking(program, old.buffer)
     return TypeFit.RETYPED if refused is None else (Reason.OTHER_TYPE, refused)
