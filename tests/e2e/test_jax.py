@@ -53,6 +53,35 @@ def test_as_jax(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Non
     np.testing.assert_allclose(got, np.asarray(function(*arguments)), rtol=1e-4, atol=1e-5)
 
 
+def exact_gelu(x: Any) -> Any:
+    return jax.nn.gelu(x, approximate=False)
+
+
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "gelu": exact_gelu,
+    "gelu's gradient": jax.grad(lambda x: exact_gelu(x).sum()),
+    "erf": jax.scipy.special.erf,
+    "erf of halves": lambda x: jax.scipy.special.erf(x.astype(np.float16)).astype(np.float32),
+    "erf of a number": lambda x: jax.scipy.special.erf(x[3]) * x,
+    "erfc": jax.scipy.special.erfc,
+    "arccos": lambda x: jax.numpy.arccos(x / 7),
+    "arccosh": lambda x: jax.numpy.arccosh(x + 8),
+    "arcsin": lambda x: jax.numpy.arcsin(x / 7),
+    "arcsinh": jax.numpy.arcsinh,
+    "arctan": jax.numpy.arctan,
+    "arctanh": lambda x: jax.numpy.arctanh(x / 7),
+    "cosh": jax.numpy.cosh,
+    "sinh": jax.numpy.sinh,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_chlo(name: str) -> None:
+    function, x = FUNCTIONS[name], np.linspace(-6, 6, 49, dtype=np.float32)
+    got: Any = hotdesk.compile(jax.jit(function).lower(x))(x)
+    np.testing.assert_allclose(got, np.asarray(function(x)), rtol=2e-6, atol=1e-7)
+
+
 def test_an_op_without_a_lowering_is_named() -> None:
     with pytest.raises(UnsupportedOpError, match="HD102"):
         hotdesk.compile(jax.jit(jax.numpy.fft.fft).lower(floats(8)))

@@ -23,8 +23,9 @@ from hotdesk.ir.walking import entry_block, is_declaration, symbol_name
 
 Given: TypeAlias = "str | bytes | os.PathLike[str] | ir.Module"
 
-_SQUARE = re.compile(r"chlo\.square (%[\w#.]+) : (tensor<[^>]*>) -> tensor<[^>]*>")
-"""The one op of CHLO, which the wheel does not have, that JAX writes for a thing as common as a variance."""
+_FUNCTIONS = "acosh?|asinh?|atanh?|cosh|erfc?|sinh|tan"
+_CHLO = re.compile(rf"chlo\.(square|{_FUNCTIONS}) (%[\w#.]+) : (tensor<[^>]*>) -> tensor<[^>]*>")
+"""Ops on real numbers of CHLO, which the wheel does not have: JAX writes them for a variance and an exact GELU."""
 _MAGIC = b"ML\xefR"
 _PLACE = re.compile(r'"([^"]*)":(\d+):(\d+)')
 _NAME = re.compile(r"%([\w$.-]+)")
@@ -65,6 +66,14 @@ def is_given(model: object) -> bool:
     return isinstance(model, str | bytes | os.PathLike | ir.Module) or _is_lowered_by_jax(model)
 
 
+def _without_chlo(found: re.Match[str]) -> str:
+    """A function as that of the dialect `math`, and a square as a product."""
+    name, operand, kind = found.groups()
+    return (
+        f"stablehlo.multiply {operand}, {operand} : {kind}" if name == "square" else f"math.{name} {operand} : {kind}"
+    )
+
+
 def _is_lowered_by_jax(model: object) -> bool:
     """Whether a model is what `jax.jit(f).lower(x)` gives; JAX is not imported."""
     return type(model).__name__ == "Lowered" and type(model).__module__.partition(".")[0] == "jax"
@@ -80,7 +89,7 @@ def read(given: Given) -> ParsedModule:
         OptionError: there is no such file.
     """
     if _is_lowered_by_jax(given):
-        given = _SQUARE.sub(r"stablehlo.multiply \1, \1 : \2", str(cast(Any, given).as_text()))
+        given = _CHLO.sub(_without_chlo, str(cast(Any, given).as_text()))
     if isinstance(given, ir.Module):
         return ParsedModule(_module(bytecode(given)))
     if isinstance(given, bytes):
