@@ -143,15 +143,17 @@ def _is_open(divisor: ir.Value) -> bool:
 
 
 def _wrongly_prepared(module: ir.Module) -> ir.Operation | None:
-    """`@prepare`, if `@main` has arguments that it prepares: if its results are others, or its arguments no weights."""
+    """`@prepare`, if it takes other arguments than weights, or if the last that `@main` takes prepared are not its results."""
     functions = {symbol_name(function): function for function in defined_functions(module)}
-    if "main" not in functions:
-        return None
+    if not {"main", "prepare"} <= functions.keys():
+        return None  # what somebody else has prepared is an argument like any other
     wanted = [each.type for each in signature(functions["main"]).arguments if each.kind == "prepared"]
-    prepare = functions.get("prepare", functions["main"])
-    given = signature(prepare)
-    is_right = list(given.outputs) == wanted and all(each.kind == "weight" for each in given.arguments)
-    return None if not wanted or is_right else prepare
+    if not wanted:
+        return None  # a function that happens to have the name
+    given = signature(functions["prepare"])
+    made = list(given.outputs)
+    is_right = made == wanted[len(wanted) - len(made) :] and all(each.kind == "weight" for each in given.arguments)
+    return None if is_right else functions["prepare"]
 
 
 def _view_beyond(module: ir.Module) -> ir.Operation | None:

@@ -16,6 +16,7 @@ from torch_mlir import ir
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.checker import CheckReport, FaultKind, Settings, check_module
 from hotdesk.ir.context import make_context
+from hotdesk.passes import base
 from hotdesk.passes.textual import parse_pipeline
 from tests.planted.boundaries import EQUIVALENT, OUT_PARAMS, OUT_PARAMS_HOISTED, WORKSPACES
 from tests.planted.copying import COPIES, FUSION
@@ -74,6 +75,7 @@ def test_fault_in_a_pass_on_buffers_is_noticed(name: str, case: Case, monkeypatc
     assert right.clean, str(right)
     assert _shown(right, before) == set()
     case.fault(monkeypatch)
+    monkeypatch.setattr(base, "_check", lambda *_: None)  # what passes ensure says it for some: the checker shall, too
     report = _checked(case.text, name, case.sizes, _settings(name, case))
     assert case.shown in _shown(report, before), str(report)
 

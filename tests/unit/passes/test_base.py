@@ -135,11 +135,6 @@ BREAKING = {
         function(f"%z = arith.constant 0 : i32\n{BRANCH}%q = arith.remui %n, %z : i32\n}}\nreturn", N),
         "arith.remui",
     ),
-    "prepared by nobody": (
-        PREPARED_FROM_WEIGHTS,
-        function("return", f'%x: {M} {{hotdesk.kind = "prepared"}}'),
-        "func.func",
-    ),
     "prepared from inputs": (
         PREPARED_FROM_WEIGHTS,
         function("return", f'%x: {M} {{hotdesk.kind = "prepared"}}')
@@ -170,6 +165,11 @@ HOLDING = {
         function(f"{BRANCH}%d = arith.select %p, %n, %n : i32\n%q = arith.divsi %n, %d : i32\n}}\nreturn", N),
     ),
     "a division outside": (DIVISORS_CHOSEN, function("%q = arith.divsi %n, %n : i32\nreturn", N)),
+    "another function of the name": (
+        PREPARED_FROM_WEIGHTS,
+        function("return", f"%x: {M}") + f"\nfunc.func @prepare(%x: {M}) {{\nreturn\n}}",
+    ),
+    "prepared by somebody else": (PREPARED_FROM_WEIGHTS, function("return", f'%x: {M} {{hotdesk.kind = "prepared"}}')),
     "prepared from weights": (
         PREPARED_FROM_WEIGHTS,
         function("return", f"%x: {M} {{hotdesk.kind = \"prepared\"}}")
@@ -231,7 +231,7 @@ PROMISES: dict[type[Pass], tuple[str, str]] = {
     EraseDead: BREAKING["a tensor nobody reads"][1:],
     DecomposeConcatAndPad: BREAKING["a concatenation"][1:],
     GuardDivisions: BREAKING["a division by any number"][1:],
-    SplitPrepare: BREAKING["prepared by nobody"][1:],
+    SplitPrepare: BREAKING["prepared from inputs"][1:],
     EmptyTensorToAllocTensor: BREAKING["an undefined tensor"][1:],
     FuncBufferize: BREAKING["a signature with a tensor"][1:],
     ArithBufferize: BREAKING["a constant tensor"][1:],
