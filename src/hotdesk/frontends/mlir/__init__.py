@@ -1,9 +1,8 @@
 """Programs in MLIR: read, lowered to the dialects that are compiled, guarded, and called.
 
 Read first `capture.py`, which has the steps: `reading.py` (from files, text, bytecode), `lowering.py`, `rounding.py`,
-`one_memory.py` (memory spaces and clones),
-`layouts.py` with `strided_arrays.py` (memrefs with strides of their own), `memrefs.py` or `counted.py` (functions on memrefs;
-results whose sizes only the run knows), `arguments.py` and `calling.py`.
+`memory_spaces.py`, `layouts.py` with `strided_arrays.py` (memrefs with strides of their own), `memrefs.py` or `counted.py`
+(functions on memrefs; results whose sizes only the run knows), `arguments.py` and `calling.py`.
 What calls must fulfil: `sizes.py` reads what ops demand (`demands.py`) of sizes, `guards.py` checks when the program runs
 what follows from data.
 """

@@ -17,8 +17,8 @@ from hotdesk.frontends.mlir.counted import deliver_counted
 from hotdesk.frontends.mlir.guards import guard_demands
 from hotdesk.frontends.mlir.layouts import lay_out_allocations, plain_results, strided_arguments
 from hotdesk.frontends.mlir.lowering import inline_calls, lower, refuse_what_is_not_compiled
+from hotdesk.frontends.mlir.memory_spaces import clones_as_copies, forget_memory_spaces
 from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
-from hotdesk.frontends.mlir.one_memory import clones_as_copies, forget_memory_spaces
 from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read
 from hotdesk.frontends.mlir.rounding import round_as_said
 from hotdesk.frontends.mlir.sizes import size_checks

@@ -51,7 +51,7 @@ def word_of(name: str) -> str:
 def lay_out_allocations(module: ir.Module) -> None:
     """Gives allocations with gaps memory that reaches to their last element.
 
-    Raises UnsupportedOpError where strides are known only at run time.
+    Raises UnsupportedOpError where strides are known only at run time, or go backwards.
     """
     for op in [op for op in nested_ops(module.operation) if op.name in ("memref.alloc", "memref.alloca")]:
         made = op.results[0]
@@ -59,8 +59,9 @@ def lay_out_allocations(module: ir.Module) -> None:
         if not has_own_layout(kind):
             continue
         (strides, offset), shape = layout_of(kind), shape_of(kind)
-        if None in strides or offset is None:
-            raise _unsupported(op.name, "strides and an offset that are numbers", str(kind), op.location)
+        if None in strides or offset is None or _go_back(strides):
+            expected = "strides and an offset that are numbers, none below 0"
+            raise _unsupported(op.name, expected, str(kind), op.location)
         steps, sizes = cast("tuple[int, ...]", strides), with_values(shape, op.operands)
         reach = _reach(sizes, steps, offset, op)
         is_known = isinstance(reach, int)
@@ -75,6 +76,11 @@ def lay_out_allocations(module: ir.Module) -> None:
             cast(Any, use.owner).operation.operands[0] = memory
         made.replace_all_uses_with(_seen(memory, kind, offset, sizes, steps, op))
         op.erase()
+
+
+def _go_back(strides: Sequence[int | None]) -> bool:
+    """Whether memory would have to begin in front of its first element."""
+    return any(stride is not None and stride < 0 for stride in strides)
 
 
 def _reach(
@@ -124,7 +130,7 @@ def strided_arguments(main: ir.Operation, names: Sequence[str], written: frozens
         written: the numbers of the arguments that it may write.
 
     Raises:
-        UnsupportedOpError: a layout begins at an offset that is a number.
+        UnsupportedOpError: a layout begins at an offset that is a number, or has a stride below 0.
     """
     given, shapes, block = signature(main), argument_shapes(main), entry_block(main)
     arguments, outputs = list(given.arguments), list(given.results)
@@ -138,6 +144,9 @@ def strided_arguments(main: ir.Operation, names: Sequence[str], written: frozens
         (strides, offset), shape = layout_of(kind), shape_of(kind)
         if offset:
             expected = "a layout that begins with its first element, or anywhere: `offset: ?`"
+            raise _unsupported(f"argument '{names[position]}'", expected, str(kind), argument.location)
+        if _go_back(strides):
+            expected = "strides of 0 or more, or `?`"
             raise _unsupported(f"argument '{names[position]}'", expected, str(kind), argument.location)
         word = word_of(names[position])
         named = tuple(sympy.Symbol(f"dim {i} of {word}") if size is None else size for i, size in enumerate(shape))

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import hotdesk
-from hotdesk.errors import ArgumentTypeError, DonatedOverlapError, DtypeError, LayoutError, RankError, ShapeError
+from hotdesk.errors import (
+    ArgumentTypeError,
+    DonatedOverlapError,
+    DtypeError,
+    LayoutError,
+    RankError,
+    ShapeError,
+    UnsupportedOpError,
+)
 from hotdesk.runtime.arguments.tensors import is_torch
 
 ANY = "memref<?xf32, strided<[?], offset: ?>>"
@@ -129,3 +137,25 @@ func.func @main(%x: {plain}, %n: index, %y: {plain}) {{
     program(source, 64, room)
     np.testing.assert_array_equal(room, 6 * source)
     assert not program.check(source, 64, room).faults
+
+
+BACKWARDS = "memref<4xf32, strided<[-1], offset: {offset}>>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"""
+func.func @main(%x: memref<4xf32>) {{
+  %a = memref.alloc() : {BACKWARDS.format(offset=3)}
+  memref.copy %x, %a : memref<4xf32> to {BACKWARDS.format(offset=3)}
+  return
+}}""",
+        f"func.func @main(%x: {BACKWARDS.format(offset='?')}) {{ return }}",
+    ],
+    ids=["allocation", "argument"],
+)
+def test_stated_steps_backwards_are_refused(text: str) -> None:
+    """Memory would begin in front of the first element."""
+    with pytest.raises(UnsupportedOpError, match=r"strides .*, got memref<4xf32, strided<\[-1\]"):
+        hotdesk.compile(text)

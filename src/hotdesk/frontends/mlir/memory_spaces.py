@@ -1,4 +1,4 @@
-"""Programs for machines of several memories, or none of their own, as programs for a processor with one memory.
+"""Memory spaces, and clones between them, of programs in MLIR: a processor has one memory.
 
     memref<4xf32, 3>                                     ->   memref<4xf32>
     %b = memref.memory_space_cast %a                     ->   %a, or a memref.cast of it
