@@ -267,3 +267,124 @@ func.func @added_to_more(%x: tensor<1x2x5x5xbf16>, %w: tensor<3x2x3x3xbf16>, %y:
   } -> tensor<1x3x3x3xbf16>
   return %r : tensor<1x3x3x3xbf16>
 }
+
+// -----
+
+// A product that 16-bit floats are widened for reads them as they are, and begins with those that its sums are added to.
+// CHECK-LABEL: func.func @begins_with_a_bias(
+// CHECK-SAME:    [[X:%.*]]: tensor<4x8xf16>, [[W:%.*]]: tensor<6x8xf16>, [[B:%.*]]: tensor<6xf16>)
+// CHECK:         [[I:%.*]] = linalg.generic {{.*}} ins([[B]] : tensor<6xf16>) outs({{.*}} : tensor<4x6xf16>)
+// CHECK:         [[R:%.*]] = "hotdesk.contract"([[X]], [[W]], [[I]]) {accumulate = true, equation = "mk,nk->mn"}
+// CHECK-SAME:      -> tensor<4x6xf16>
+// CHECK-NOT:     arith.truncf
+// CHECK:         return [[R]]
+#same = affine_map<(i, j) -> (i, j)>
+func.func @begins_with_a_bias(%x: tensor<4x8xf16>, %w: tensor<6x8xf16>, %b: tensor<6xf16>) -> tensor<4x6xf16> {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<8x6xf16>
+  %t = linalg.transpose ins(%w : tensor<6x8xf16>) outs(%e0 : tensor<8x6xf16>) permutation = [1, 0]
+  %e1 = tensor.empty() : tensor<4x8xf32>
+  %a = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x8xf16>) outs(%e1 : tensor<4x8xf32>) {
+  ^bb0(%p: f16, %q: f32):
+    %v = arith.extf %p : f16 to f32
+    linalg.yield %v : f32
+  } -> tensor<4x8xf32>
+  %e2 = tensor.empty() : tensor<8x6xf32>
+  %c = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%t : tensor<8x6xf16>) outs(%e2 : tensor<8x6xf32>) {
+  ^bb0(%p: f16, %q: f32):
+    %v = arith.extf %p : f16 to f32
+    linalg.yield %v : f32
+  } -> tensor<8x6xf32>
+  %e3 = tensor.empty() : tensor<4x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %r = linalg.matmul ins(%a, %c : tensor<4x8xf32>, tensor<8x6xf32>) outs(%f : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %e4 = tensor.empty() : tensor<6xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%b : tensor<6xf16>) outs(%e4 : tensor<6xf32>) {
+  ^bb0(%p: f16, %q: f32):
+    %v = arith.extf %p : f16 to f32
+    linalg.yield %v : f32
+  } -> tensor<6xf32>
+  %y = linalg.generic {indexing_maps = [#same, affine_map<(i, j) -> (j)>, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%r, %s : tensor<4x6xf32>, tensor<6xf32>) outs(%e3 : tensor<4x6xf32>) {
+  ^bb0(%p: f32, %u: f32, %q: f32):
+    %v = arith.addf %p, %u : f32
+    linalg.yield %v : f32
+  } -> tensor<4x6xf32>
+  %h = tensor.empty() : tensor<4x6xf16>
+  %z = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%y : tensor<4x6xf32>) outs(%h : tensor<4x6xf16>) {
+  ^bb0(%p: f32, %q: f16):
+    %v = arith.truncf %p : f32 to f16
+    linalg.yield %v : f16
+  } -> tensor<4x6xf16>
+  return %z : tensor<4x6xf16>
+}
+
+// -----
+
+// Sums that are rounded, and then added to a bias, are rounded twice, as the program says.
+// CHECK-LABEL: func.func @rounded_twice(
+// CHECK:         [[P:%.*]] = "hotdesk.contract"({{.*}}) {accumulate = false
+// CHECK-SAME:      -> tensor<4x6xf16>
+// CHECK:         [[R:%.*]] = linalg.generic {{.*}} ins([[P]],
+// CHECK:           arith.addf {{.*}} : f16
+// CHECK:         return [[R]]
+#same = affine_map<(i, j) -> (i, j)>
+func.func @rounded_twice(%a: tensor<4x8xf16>, %b: tensor<8x6xf16>, %s: tensor<6xf16>) -> tensor<4x6xf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %h = tensor.empty() : tensor<4x6xf16>
+  %p = linalg.matmul ins(%a, %b : tensor<4x8xf16>, tensor<8x6xf16>) outs(%f : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %r = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<4x6xf32>) outs(%h : tensor<4x6xf16>) {
+  ^bb0(%x: f32, %y: f16):
+    %t = arith.truncf %x : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<4x6xf16>
+  %z = linalg.generic {indexing_maps = [#same, affine_map<(i, j) -> (j)>, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%r, %s : tensor<4x6xf16>, tensor<6xf16>) outs(%h : tensor<4x6xf16>) {
+  ^bb0(%x: f16, %u: f16, %y: f16):
+    %t = arith.addf %x, %u : f16
+    linalg.yield %t : f16
+  } -> tensor<4x6xf16>
+  return %z : tensor<4x6xf16>
+}
+
+// -----
+
+// What is added is a whole tensor, which the product adds to where it lies.
+// CHECK-LABEL: func.func @begins_with_a_tensor(
+// CHECK-SAME:    [[A:%.*]]: tensor<4x8xf16>, [[B:%.*]]: tensor<8x6xf16>, [[S:%.*]]: tensor<4x6xf16>)
+// CHECK:         [[R:%.*]] = "hotdesk.contract"([[A]], [[B]], [[S]]) {accumulate = true
+// CHECK:         return [[R]]
+#same = affine_map<(i, j) -> (i, j)>
+func.func @begins_with_a_tensor(%a: tensor<4x8xf16>, %b: tensor<8x6xf16>, %s: tensor<4x6xf16>) -> tensor<4x6xf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %h = tensor.empty() : tensor<4x6xf16>
+  %p = linalg.matmul ins(%a, %b : tensor<4x8xf16>, tensor<8x6xf16>) outs(%f : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %w = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%s : tensor<4x6xf16>) outs(%e : tensor<4x6xf32>) {
+  ^bb0(%x: f16, %y: f32):
+    %t = arith.extf %x : f16 to f32
+    linalg.yield %t : f32
+  } -> tensor<4x6xf32>
+  %q = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%w, %p : tensor<4x6xf32>, tensor<4x6xf32>) outs(%e : tensor<4x6xf32>) {
+  ^bb0(%x: f32, %u: f32, %y: f32):
+    %t = arith.addf %u, %x : f32
+    linalg.yield %t : f32
+  } -> tensor<4x6xf32>
+  %r = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%q : tensor<4x6xf32>) outs(%h : tensor<4x6xf16>) {
+  ^bb0(%x: f32, %y: f16):
+    %t = arith.truncf %x : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<4x6xf16>
+  return %r : tensor<4x6xf16>
+}

@@ -55,7 +55,7 @@ def contract(op: ir.Operation) -> list[Decision]:
     letters: list[str] = []
     for value, names in zip(op.operands, inputs.split(","), strict=False):
         last_of = set(names) - set(output) - set(letters[0]) if letters else set[str]()
-        value, names, folded = _through_transposes(value, names, last_of)
+        value, names, folded = through_transposes(value, names, last_of)
         operands.append(value)
         letters.append(names)
         decisions.extend(folded)
@@ -70,7 +70,7 @@ def contract(op: ir.Operation) -> list[Decision]:
     return decisions
 
 
-def _through_transposes(value: ir.Value, letters: str, keep: set[str]) -> tuple[ir.Value, str, list[Decision]]:
+def through_transposes(value: ir.Value, letters: str, keep: set[str]) -> tuple[ir.Value, str, list[Decision]]:
     """Follows an operand back through transposes and broadcasts that lose no letter of `keep`: its source, and its letters.
 
     A summed letter that no operand had any more would lose its size, and with it how often the product is added.
@@ -102,7 +102,7 @@ def _summed_apart(
         return unchanged
     apart = "stuvwxyz"[-len(sizes[0]) :]
     found = [
-        _through_transposes(source[0], names.replace(summed[0], apart), {*apart})
+        through_transposes(source[0], names.replace(summed[0], apart), {*apart})
         for source, names in zip(sources, letters, strict=True)
         if source is not None
     ]

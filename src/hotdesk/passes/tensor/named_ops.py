@@ -14,7 +14,8 @@ Rules:
 4. Grouped and depthwise convolutions are the same op with `groups`.
 5. An elementwise op that reads the tensor it overwrites gets it as an input (see `inits`).
 6. A convolution, or a product over one dimension, of 16-bit floats whose result in 32 bits is only rounded to their type rounds
-   it itself.
+   it itself. Such floats that are added before are what its sums begin with; those that are widened for a product are read as
+   they are.
 
 Contractions are rewritten wherever they are, other ops outside of loops and branches.
 

@@ -3,9 +3,17 @@
     %p = hotdesk.contract %a, %b, %e {accumulate = false} : (bf16, bf16) -> f32
     %r = linalg.generic ins(%p) { truncf }                 ->   %r = hotdesk.contract %a, %b, %e' : (bf16, bf16) -> bf16
 
-The numbers are the same: kernels sum in 32 bits and round each sum once. One that adds to what it finds does so only where that
-is a broadcast of 16-bit floats, as a bias is: then it finds these. Products over several letters are left alone, and transposed
-convolutions whose windows overlap: these may be several products, added to one another in memory.
+What its sums are added to before they are rounded is what they begin with, if that is 16-bit floats, as a bias; and a product
+whose operands are 16-bit floats, widened for it, reads them as they are.
+
+    %a = linalg.generic ins(%x) { extf }, and %b and %s likewise of %y and %bias
+    %p = hotdesk.contract %a, %b, %e {accumulate = false} : (f32, f32) -> f32
+    %t = linalg.generic ins(%p, %s) { p + s }                   %i = linalg.generic ins(%bias) outs(%e') { bias }
+    %r = linalg.generic ins(%t) { truncf }                 ->   %r = hotdesk.contract %x, %y, %i {accumulate = true} : bf16
+
+The numbers are the same, but for the order in which they are added up: kernels sum in 32 bits and round each sum once. One that
+adds to what it finds does so only where that is a broadcast of 16-bit floats: then it finds these. Products over several letters
+are left alone, and transposed convolutions whose windows overlap: these may be several products, added to one another in memory.
 """
 
 from __future__ import annotations
@@ -25,22 +33,37 @@ from hotdesk.ir.walking import (
     defining_op,
     flag_of,
     int_array,
+    made_by,
     parallel_loops,
     segment_sizes,
     users,
 )
+from hotdesk.models.generics import read_generic
 from hotdesk.models.hotdesk import letters_of
+from hotdesk.passes.tensor.contractions import through_transposes
 from hotdesk.program.symbolic import SymbolicSizes
+
+_Base = tuple[ir.Value, ir.AffineMap]
+"""What sums begin with: 16-bit floats, and for each place of the result at which of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rounded:
-    """A product or convolution, the op that rounds its result, and the 16-bit floats whose broadcast it adds to, if any."""
+    """A product or convolution that rounds its sums itself.
+
+    Attributes:
+        maker: what makes the sums.
+        at: the op in front of which all is there that it reads.
+        behind: the ops up to the one that rounds them, which comes last; each alone reads the one before.
+        operands: what is multiplied, as 16-bit floats.
+        base: what the sums begin with; None if with zeros.
+    """
 
     maker: ir.Operation
-    rounding: ir.Operation
-    base: ir.Operation | None
-    source: ir.Value | None
+    at: ir.Operation
+    behind: tuple[ir.Operation, ...]
+    operands: tuple[ir.Value, ir.Value]
+    base: _Base | None
 
 
 def round_products(function: ir.Operation, makers: list[ir.Operation]) -> Iterator[Decision]:
@@ -48,59 +71,104 @@ def round_products(function: ir.Operation, makers: list[ir.Operation]) -> Iterat
     found = [each for maker in makers if (each := _rounded(maker)) is not None]
     sizes = SymbolicSizes(function) if found else None
     for each in found:
-        maker, rounding = each.maker, each.rounding
+        maker, at, rounding = each.maker, each.at, each.behind[-1]
         total: Any = element_bytes(element_of(maker.results[0].type))
         for size in cast(SymbolicSizes, sizes).shape(maker.results[0]):
             total = total * size
         yield Decision("sums", Outcome.FUSED, Reason.ROUNDED_AS_SUMMED, (source_of(maker),), total)
-        kind, (a, b, init) = rounding.results[0].type, maker.operands
-        to = empty_of(kind, init, maker)
-        if each.base is not None and each.source is not None:
-            to = _broadcast(each.source, int_array(each.base.attributes["dimensions"]), to, maker)
-        new = create(maker.name, [a, b, to], [kind], attributes_of(maker), before=maker)
+        kind, attributes = rounding.results[0].type, attributes_of(maker)
+        to = empty_of(kind, maker.operands[2], at)
+        if each.base is not None:
+            to = _begun(*each.base, to, at)
+            attributes["accumulate"] = ir.BoolAttr.get(True)
+        operands, letters = [*each.operands], [*letters_of(maker)] if maker.name == "hotdesk.contract" else []
+        for i, value in enumerate(operands):
+            if value != maker.operands[i]:
+                last_of = set(letters[i]) - set(letters[2]) - set(letters[1 - i])
+                operands[i], letters[i], folded = through_transposes(value, letters[i], last_of)
+                yield from folded
+        if letters:
+            attributes["equation"] = ir.StringAttr.get(f"{','.join(letters[:2])}->{letters[2]}")
+        new = create(maker.name, [*operands, to], [kind], attributes, before=at)
         rounding.results[0].replace_all_uses_with(new.results[0])
-        _erase_up_to(rounding, maker)
+        for op in (*reversed(each.behind), maker):
+            op.erase()
 
 
-def _erase_up_to(rounding: ir.Operation, maker: ir.Operation) -> None:
-    """Erases a chain of ops, each of which alone reads the one before it."""
-    while rounding != maker:
-        before = cast(ir.Operation, defining_op(rounding.operands[0]))
-        rounding.erase()
-        rounding = before
-    maker.erase()
-
-
-def _broadcast(source: ir.Value, dimensions: tuple[int, ...], to: ir.Value, before: ir.Operation) -> ir.Value:
-    """A tensor broadcast along dimensions of a destination."""
+def _begun(source: ir.Value, places: ir.AffineMap, to: ir.Value, before: ir.Operation) -> ir.Value:
+    """A destination each place of which holds the element of a tensor that a map tells."""
+    if source.type == to.type and places == ir.AffineMap.get_identity(places.n_dims):
+        return source
     op, end = structured([to], [to], before)
-    rank = len(cast(Any, to.type).shape)
-    kept = [ir.AffineExpr.get_dim(i) for i in range(rank) if i not in dimensions]
-    maps = [ir.AffineMap.get(rank, 0, kept), ir.AffineMap.get_identity(rank)]
     op.operands[0] = source
+    maps = [places, ir.AffineMap.get_identity(places.n_dims)]
     op.attributes["indexing_maps"] = ir.ArrayAttr.get([ir.AffineMapAttr.get(each) for each in maps])
     end.operands[0] = op.regions[0].blocks[0].arguments[0]
     return op.results[0]
 
 
 def _rounded(maker: ir.Operation) -> _Rounded | None:
-    """What rounds the result of a product or convolution to the type of its operands, if nothing else reads it."""
+    """What a product or convolution becomes; None if the rule does not apply."""
     result = maker.results[0] if len(maker.results) else None
-    if result is None:
+    if result is None or not _is_one_sum(maker):
         return None
-    narrow = element_of(maker.operands[0].type)
-    if narrow not in HALVES or element_of(maker.operands[1].type) != narrow:
+    operands = maker.operands[0], maker.operands[1]
+    if maker.name == "hotdesk.contract" and element_of(result.type) == element_of(operands[0].type):
+        operands = _as_they_were(operands)
+    narrow = element_of(operands[0].type)
+    if narrow not in HALVES or element_of(operands[1].type) != narrow or element_of(result.type) != summed_in(narrow):
         return None
-    if element_of(result.type) != summed_in(narrow) or not _is_one_sum(maker):
-        return None
-    reader = rounding_of(_as_it_was(result), narrow)
+    behind, base = list[ir.Operation](), None
+    if flag_of(maker, "accumulate"):
+        base = _broadcast(maker.operands[2], narrow)
+        if base is None:
+            return None
+    elif (added := _added(result, narrow)) is not None:
+        total, base = added
+        behind, result = [total], total.results[0]
+    views, result = _as_it_was(result)
+    reader = rounding_of(result, narrow)
     if reader is None or reader.block != maker.block:
         return None
-    if not flag_of(maker, "accumulate"):
-        return _Rounded(maker, reader, None, None)
-    base = defining_op(maker.operands[2])
-    source = None if base is None or base.name != "linalg.broadcast" else widened_from(base.operands[0], narrow)
-    return None if source is None else _Rounded(maker, reader, base, source)
+    return _Rounded(maker, reader if behind else maker, (*behind, *views, reader), operands, base)
+
+
+def _as_they_were(operands: tuple[ir.Value, ir.Value]) -> tuple[ir.Value, ir.Value]:
+    """The 16-bit floats that both operands are widened from, if they are, and to the same type."""
+    left, right = (next((x for half in HALVES if (x := widened_from(each, half))), None) for each in operands)
+    if left is None or right is None or element_of(left.type) != element_of(right.type):
+        return operands
+    return left, right
+
+
+def _broadcast(value: ir.Value, narrow: str) -> _Base | None:
+    """The 16-bit floats that a tensor is a broadcast of, as wider ones."""
+    maker = made_by(value, "linalg.broadcast")
+    source = None if maker is None else widened_from(maker.operands[0], narrow)
+    if maker is None or source is None:
+        return None
+    rank, added = len(shape_of(value.type)), int_array(maker.attributes["dimensions"])
+    return source, ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_dim(i) for i in range(rank) if i not in added])
+
+
+def _added(sums: ir.Value, narrow: str) -> tuple[ir.Operation, _Base] | None:
+    """The op that adds 16-bit floats, widened, to each element of a tensor that nothing else reads; and these floats."""
+    readers = users(sums)
+    total = read_generic(readers[0]) if len(readers) == 1 else None
+    if total is None or total.op.name != "linalg.generic" or total.inputs != 2 or len(total.maps) != 3:
+        return None
+    block = total.op.regions[0].blocks[0]
+    body = [each.operation for each in block.operations]
+    identity = ir.AffineMap.get_identity(len(total.parallel))
+    own = 0 if total.op.operands[0] == sums else 1
+    places, other = total.maps[1 - own], total.op.operands[1 - own]
+    is_sum = len(body) == 2 and body[0].name == "arith.addf" and body[1].operands[0] == body[0].results[0]
+    if not is_sum or set(body[0].operands) != set(list(block.arguments)[:2]) or not all(total.parallel):
+        return None
+    if total.maps[own] != identity or total.maps[2] != identity or other == sums:
+        return None
+    source = widened_from(other, narrow)
+    return None if source is None else (total.op, (source, places))
 
 
 def _is_one_sum(maker: ir.Operation) -> bool:
@@ -111,17 +179,17 @@ def _is_one_sum(maker: ir.Operation) -> bool:
     return len(set(left + right) - set(output)) == 1
 
 
-def _as_it_was(value: ir.Value) -> ir.Value:
-    """A tensor that is expanded and collapsed again, as filters in groups are; else the value."""
+def _as_it_was(value: ir.Value) -> tuple[list[ir.Operation], ir.Value]:
+    """A tensor that is expanded and collapsed again, as filters in groups are, and by which ops; else the value."""
     expanded = users(value)
     if len(expanded) != 1 or expanded[0].name != "tensor.expand_shape":
-        return value
+        return [], value
     collapsed = users(expanded[0].results[0])
     if len(collapsed) != 1 or collapsed[0].name != "tensor.collapse_shape":
-        return value
+        return [], value
     again = collapsed[0].results[0]
     same = str(collapsed[0].attributes["reassociation"]) == str(expanded[0].attributes["reassociation"])
-    return again if same and again.type == value.type else value
+    return ([expanded[0], collapsed[0]], again) if same and again.type == value.type else ([], value)
 
 
 def rounding_of(value: ir.Value, narrow: str) -> ir.Operation | None:

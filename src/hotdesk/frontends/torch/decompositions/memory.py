@@ -7,7 +7,8 @@
 * RMS norm has PyTorch's epsilon where none is given (torch-mlir adds nothing), and computes 16-bit floats in f32;
 * attention scales the query only and runs its softmax on one score matrix; that of 16-bit floats is computed in f32, so that no
   scores are ever in memory, unless the queries are few;
-* `addmm` loses its multiplications by one, integral powers become products, a reciprocal becomes a division.
+* `addmm` loses its multiplications by one; that of 16-bit floats is in f32, and its product reads and rounds such floats itself;
+* integral powers become products, a reciprocal becomes a division.
 """
 
 # Sizes may be symbolic and an exponent 2.0; the annotations do not show it.
@@ -181,6 +182,9 @@ def _safe_softmax(x: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tens
 def _addmm(bias: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1) -> Tensor:
     if not a.dtype.is_floating_point:
         beta, alpha = int(beta), int(alpha)  # as PyTorch: numbers are taken in the type of the tensors
+    wide = compute_dtype(a.dtype)
+    if wide != a.dtype and alpha == beta == 1:
+        return (torch.mm(a.to(wide), b.to(wide)) + bias.to(wide)).to(a.dtype)
     product = torch.mm(a, b)
     if alpha != 1:
         product = product * alpha
