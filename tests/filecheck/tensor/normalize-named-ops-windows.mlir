@@ -161,3 +161,19 @@ func.func @sum_pool(%x: tensor<1x2x4xi32>) -> tensor<1x2x2xi32> {
       ins(%x, %window : tensor<1x2x4xi32>, tensor<2xi32>) outs(%f : tensor<1x2x2xi32>) -> tensor<1x2x2xi32>
   return %r : tensor<1x2x2xi32>
 }
+
+// -----
+
+// Strides and dilations that a named op leaves out are 1.
+// CHECK-LABEL: func.func @said_nothing
+// CHECK: hotdesk.conv
+// CHECK-SAME: dilations = array<i64: 1, 1>
+// CHECK-SAME: strides = array<i64: 1, 1>
+// CHECK: hotdesk.pool
+// CHECK-SAME: dilations = array<i64: 1, 1>
+// CHECK-SAME: strides = array<i64: 1, 1>
+func.func @said_nothing(%x: tensor<1x2x5x5xf32>, %w: tensor<3x2x2x2xf32>, %o: tensor<1x3x4x4xf32>, %k: tensor<2x2xf32>, %p: tensor<1x3x3x3xf32>) -> tensor<1x3x3x3xf32> {
+  %c = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x2x5x5xf32>, tensor<3x2x2x2xf32>) outs(%o : tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32>
+  %r = linalg.pooling_nchw_max ins(%c, %k : tensor<1x3x4x4xf32>, tensor<2x2xf32>) outs(%p : tensor<1x3x3x3xf32>) -> tensor<1x3x3x3xf32>
+  return %r : tensor<1x3x3x3xf32>
+}

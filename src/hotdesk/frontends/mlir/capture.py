@@ -16,7 +16,7 @@ from hotdesk.frontends.mlir.calling import Delivered, MlirCalling, Number
 from hotdesk.frontends.mlir.counted import deliver_counted
 from hotdesk.frontends.mlir.guards import guard_demands
 from hotdesk.frontends.mlir.layouts import lay_out_allocations, plain_results, strided_arguments
-from hotdesk.frontends.mlir.lowering import inline_calls, lower, refuse_what_is_not_compiled
+from hotdesk.frontends.mlir.lowering import arithmetic_as_loops, inline_calls, lower, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.memory_spaces import clones_as_copies, forget_memory_spaces
 from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
 from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read
@@ -60,6 +60,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         forget_memory_spaces(module)
         refuse_what_is_not_compiled(module)
         clones_as_copies(module)
+        arithmetic_as_loops(module)
         round_as_said(module)
         inline_calls(module)
         lay_out_allocations(module)

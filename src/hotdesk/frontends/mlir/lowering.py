@@ -15,7 +15,7 @@ from hotdesk.frontends.mlir.stablehlo_flow import lower_control_flow
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_strided, shape_of
+from hotdesk.ir.types import is_any_tensor, is_strided, shape_of
 from hotdesk.ir.walking import globals_of, is_declaration, nested_ops, text_of
 
 _LOWERINGS: Mapping[str, tuple[str, ...]] = {
@@ -73,6 +73,18 @@ def lower(module: ir.Module) -> ir.Module:
     if any(op.name == "memref.realloc" for op in _ops(module)):
         run_mlir_passes(module, "expand-realloc")
     return module
+
+
+def arithmetic_as_loops(module: ir.Module) -> None:
+    """Makes `linalg` ops of arithmetic on tensors: of these is known what they demand of sizes, and each number is looked at."""
+    if any(_is_arithmetic_on_tensors(op) for op in _ops(module)):
+        run_mlir_passes(module, "func.func(convert-elementwise-to-linalg)")
+
+
+def _is_arithmetic_on_tensors(op: ir.Operation) -> bool:
+    """Whether an op computes tensors of others, element by element."""
+    is_named = _dialect(op) in ("arith", "math", "complex")
+    return is_named and any(is_any_tensor(operand.type) for operand in op.operands)
 
 
 def inline_calls(module: ir.Module) -> None:

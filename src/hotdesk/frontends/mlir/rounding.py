@@ -14,9 +14,8 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.ir.building import compared, constant, create, remade
-from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_any_tensor, like_vector, scalar_of
+from hotdesk.ir.types import like_vector, scalar_of
 from hotdesk.ir.walking import attributes_of, nested_ops
 
 _MODE = "roundingmode"
@@ -27,13 +26,11 @@ _WIDTHS = {"bf16": 16, "f16": 16, "f32": 32}
 def round_as_said(module: ir.Module) -> None:
     """Has every conversion round to the nearest even number, and what says another way put it right.
 
+    Those of tensors are loops by then.
+
     Raises UnsupportedOpError for a type of which the next number is not known, and for another op that says such a way.
     """
-    found = _with_modes(module)
-    if any(is_any_tensor(op.results[0].type) for op in found):
-        run_mlir_passes(module, "func.func(convert-elementwise-to-linalg)")
-        found = _with_modes(module)
-    for op in found:
+    for op in [op for op in nested_ops(module.operation) if _MODE in op.attributes]:
         mode = int(cast(Any, op.attributes[_MODE]).value)
         if mode == 0:
             del op.attributes[_MODE]
@@ -51,10 +48,6 @@ def round_as_said(module: ir.Module) -> None:
         made = _Rounding(op.operands[0], nearest.results[0], _WIDTHS[element], op)
         op.results[0].replace_all_uses_with(_WAYS[mode](made))
         op.erase()
-
-
-def _with_modes(module: ir.Module) -> list[ir.Operation]:
-    return [op for op in nested_ops(module.operation) if _MODE in op.attributes]
 
 
 @dataclass(frozen=True, slots=True)

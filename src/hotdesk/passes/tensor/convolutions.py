@@ -71,8 +71,8 @@ def _conv(
 ) -> ir.Operation:
     """A `hotdesk.conv` before the convolution `op`, with its strides and dilations and what `window` folded of its padding."""
     attributes = {
-        "strides": integers(int_array(op.attributes["strides"])),
-        "dilations": integers(int_array(op.attributes["dilations"])),
+        "strides": _steps(op, "strides", window),
+        "dilations": _steps(op, "dilations", window),
         "pad_low": integers(window.low),
         "pad_high": integers(window.high),
         "input_dilations": integers(window.input_dilations),
@@ -80,6 +80,11 @@ def _conv(
         "accumulate": ir.BoolAttr.get(accumulate),
     }
     return create("hotdesk.conv", [window.source, weight, init], [init.type], attributes, before=op)
+
+
+def _steps(op: ir.Operation, name: str, window: WindowRead) -> ir.Attribute:
+    """The strides or dilations of a named op: 1 in each dimension where it says nothing."""
+    return integers(int_array(op.attributes[name]) if name in op.attributes else (1,) * len(window.low))
 
 
 def _merging(rank: int, position: int) -> list[int]:
@@ -117,8 +122,8 @@ def pool(kind: str) -> Callable[[ir.Operation], list[Decision]]:
         attributes = {
             "kind": ir.StringAttr.get(kind),
             "window": integers([cast(int, size) for size in sizes]),
-            "strides": integers(int_array(op.attributes["strides"])),
-            "dilations": integers(int_array(op.attributes["dilations"])),
+            "strides": _steps(op, "strides", window),
+            "dilations": _steps(op, "dilations", window),
             "pad_low": integers(window.low),
             "pad_high": integers(window.high),
             "accumulate": ir.BoolAttr.get(accumulate),
