@@ -395,7 +395,7 @@ def finish(
     if has_parallel_loops(module):
         is_limited = options.budget is not None
         privatize(module, log, 1 if is_limited else get_num_threads(), 0 if is_limited else options.private_bytes)
-    lowered = lower(module, log)
+    lowered = lower(module, log, deallocated=not captured.on_memrefs)
     log.decisions.extend(_called(call) for call in captured.foreign if call.is_op)
     with log.stage("llvm"):
         return link_program(captured, lowered, prepared, log.decisions)

@@ -250,12 +250,15 @@ def _run(
                     log.snapshot(stage.name, module)
 
 
-def lower(module: ir.Module, log: Log) -> Lowered:
-    """Memory to machine: kernels in the LLVM dialect and entry functions that call them."""
+def lower(module: ir.Module, log: Log, *, deallocated: bool = True) -> Lowered:
+    """Memory to machine: kernels in the LLVM dialect and entry functions that call them.
+
+    `deallocated` says whether deallocation has decided where allocations end, as in all but programs on memrefs of the user's.
+    """
     with entered(module.operation):
         with log.stage("kernels"):
             library = KernelLibrary(module.context)
-            main = lower_function(main_function(module), module, library, "hotdesk_main")
+            main = lower_function(main_function(module), module, library, "hotdesk_main", deallocated=deallocated)
             prepare = _lower_prepare(module, library)
             verify(library.module, "kernel generation")
             log.snapshot("kernels", library.module)

@@ -16,7 +16,6 @@ from typing import Any, cast
 import numpy as np
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.buffers import find_buffers
 from hotdesk.checker import interpreter_for, run
 from hotdesk.checker.arenas import settle
 from hotdesk.checker.arguments import passed
@@ -26,7 +25,8 @@ from hotdesk.checker.parameters import Parameter, parameters
 from hotdesk.checker.report import CheckReport, Result
 from hotdesk.checker.values import Array, dtype_of, xp
 from hotdesk.ir.context import entered
-from hotdesk.ir.walking import defining_op, main_function, nested_ops
+from hotdesk.ir.walking import main_function, nested_ops, ops_outside_payloads
+from hotdesk.models.new_memory import ALLOC
 from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.runtime.lowered import held_results
 from hotdesk.runtime.plans.planner import Planner
@@ -140,12 +140,12 @@ class PlannedProgram:
             arenas[place] = CheckedArena(lender, np.zeros(sizes[place], np.int32))
             settle(arguments[place].buffer, arenas[place], 0)
         original = main_function(self.module, name)
-        buffers = [defining_op(buffer.base) for buffer in find_buffers(original)]
-        copies = dict(zip(_allocations(original), _allocations(entry), strict=True))
+        allocated = [place for place, buffer in enumerate(lowered.buffers) if buffer.kind in ("alloc", "heap")]
+        by_place = dict(zip(allocated, filter(_allocates, ops_outside_payloads(original)), strict=False))
+        copies = dict(zip(*(filter(_allocates, nested_ops(each)) for each in (original, entry)), strict=True))
         for placement in plan.placements:
-            op = buffers[cast(int, placement.buffer_id)]
-            if op is not None:
-                interpreter.homes[copies[op]] = (arenas[cast("int | None", placement.pool)], placement.offset)
+            op = by_place[cast(int, placement.buffer_id)]
+            interpreter.homes[copies[op]] = (arenas[cast("int | None", placement.pool)], placement.offset)
 
     def _weight(self, number: int, address: int) -> Array:
         argument = main_function(self.module).regions[0].blocks[0].arguments[number]
@@ -165,8 +165,8 @@ class PlannedProgram:
         return array
 
 
-def _allocations(function: ir.Operation) -> list[ir.Operation]:
-    return [op for op in nested_ops(function) if op.name == "memref.alloc"]
+def _allocates(op: ir.Operation) -> bool:
+    return op.name == ALLOC
 
 
 def _room(parameter: Parameter, shapes: Mapping[int, tuple[int, ...]]) -> Array:

@@ -346,7 +346,7 @@ def require_own_kernels(what: str, made: LinkedProgram) -> None:
 
 def lowered_again(made: LinkedProgram) -> Lowered:
     """The program in the LLVM dialect, from its IR on memrefs, for the machine that kernels are generated for."""
-    return lower(of_bytecode(made.module), Log())
+    return lower(of_bytecode(made.module), Log(), deallocated=not made.captured.on_memrefs)
 
 
 def _host_objects(made: LinkedProgram) -> Iterator[tuple[str, bytes]]:

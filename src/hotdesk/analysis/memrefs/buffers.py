@@ -5,15 +5,16 @@ them; a live range is half-open in these numbers. What uses a memref is read as 
 that uses a scalar uses what the scalar is computed from, since its kernel computes it again. Views, sizes and deallocations touch
 nothing.
 
-In a function without control flow a live range reaches from the first op that touches any alias of the buffer to just after the
-last one. Deallocation decides the same by the same record, and puts the `memref.dealloc` of an allocation there; it is not asked
-here, since a user's program on memrefs is taken as it is, and need not free anything.
+An allocation lives from the first op that touches any alias of it up to its `memref.dealloc`, which deallocation has put right
+behind the last one; deallocations in a row are one point. In a function without control flow all other bases live from the
+first op that touches them to just after the last one. So do its allocations in a user's program on memrefs, which is taken as it
+is: it frees late or not at all, and what it frees is not freed again.
 
-With control flow an allocation lives from its first use up to its `memref.dealloc` in the same block, and an argument from its
-first use to the end, or all the time in a function of several blocks. What a loop uses that was allocated outside lives as long
-as the loop, what an iteration allocates and frees has one place in all of them, and the ways of a branch share theirs, since
-their numbers are different. An allocation that is freed elsewhere, by a condition or by nobody, or whose size is known only when
-it runs, is of the `heap`: nothing is planned for it. One whose size is known only then, but has a limit that is known before
+With control flow the `memref.dealloc` of an allocation counts if it is in the same block. An argument lives from its first use to
+the end there, or all the time in a function of several blocks. What a loop uses that was allocated outside lives as long as the
+loop, what an iteration allocates and frees has one place in all of them, and the ways of a branch share theirs, since their
+numbers are different. An allocation that is freed elsewhere, by a condition or by nobody, or whose size is known only when it
+runs, is of the `heap`: nothing is planned for it. One whose size is known only then, but has a limit that is known before
 (`arith.minsi`), is planned at the limit.
 """
 
@@ -65,13 +66,17 @@ class BufferUse:
 
 
 def find_buffers(
-    function: ir.Operation, sizes: SymbolicSizes | None = None, straight: bool | None = None
+    function: ir.Operation,
+    sizes: SymbolicSizes | None = None,
+    straight: bool | None = None,
+    deallocated: bool = True,
 ) -> tuple[BufferUse, ...]:
     """The bases of a function with their live ranges: arguments first, then allocations and globals in program order.
 
     Args:
         sizes: those of the function, if they are known already.
         straight: what `is_straight` says of it, if that is known already.
+        deallocated: whether deallocation has run, and decided where allocations end.
 
     Raises:
         BufferizationError: an op of a function without control flow makes a memref of which it is not known what it shows.
@@ -80,7 +85,7 @@ def find_buffers(
     straight = is_straight(function, sizes) if straight is None else straight
     if straight:
         _check_known(function)
-    return _Bases(read_buffers(function, scalars=True), sizes, straight).run()
+    return _Bases(read_buffers(function, scalars=True), sizes, straight, deallocated).run()
 
 
 def is_straight(function: ir.Operation, sizes: SymbolicSizes) -> bool:
@@ -115,13 +120,19 @@ def _check_known(function: ir.Operation) -> None:
 
 
 class _Bases:
-    def __init__(self, program: BufferProgram, sizes: SymbolicSizes, straight: bool) -> None:
-        self._program, self._sizes, self._straight = program, sizes, straight
+    def __init__(self, program: BufferProgram, sizes: SymbolicSizes, straight: bool, deallocated: bool) -> None:
+        self._program, self._sizes = program, sizes
+        self._straight, self._deallocated = straight, deallocated
         self._ops = {op: number for number, op in enumerate(ops_outside_payloads(program.function))}
         self._numbers: list[int] = []  # by op of the program; of what is in a payload, the number of the op around it
         for op in program.ops:
             number = self._ops.get(op.operation)
             self._numbers.append(self._numbers[program.blocks[op.block].parent] if number is None else number)
+        self._points: list[int] = []  # by op number; of a deallocation, the number of the first one in its row
+        before = ""
+        for number, op in enumerate(self._ops):
+            self._points.append(self._points[-1] if op.name == before == DEALLOC else number)
+            before = op.name
         self._users: dict[int, list[int]] = {}  # by base
         for buffer in program.buffers:
             self._users.setdefault(program.root(buffer.number), []).extend(program.users[buffer.number])
@@ -145,7 +156,8 @@ class _Bases:
         most = tuple(0 if limit is None else limit for limit in limits)
         if self._straight:
             users = self._touching(buffer)
-            lower, upper = (users[0], users[-1] + 1) if users else (0, 0)
+            decided = self._lifetime(buffer) if kind == "alloc" and self._deallocated else None
+            lower, upper = decided or ((users[0], users[-1] + 1) if users else (0, 0))
             return BufferUse(buffer.value, kind, lower, upper, size, most, users)
         if kind == "argument":
             return BufferUse(buffer.value, kind, self._first(buffer), len(self._ops), size, most, ())
@@ -181,7 +193,7 @@ class _Bases:
         for user in self._users[buffer.number]:
             above, name = program.within(user, buffer.block), program.ops[user].name
             if name == DEALLOC and above == user:
-                freed = self._numbers[user]
+                freed = self._points[self._numbers[user]]
             elif self._touches(user) and above is not None:
                 first = min(first, self._numbers[above])
         return None if freed is None else (min(first, freed), freed)

@@ -112,17 +112,21 @@ class LoweredFunction:
         return windows(self.buffers, self.result_places, self.donated, len(self.sources))
 
 
-def lower_function(function: ir.Operation, module: ir.Module, library: KernelLibrary, entry: str) -> LoweredFunction:
+def lower_function(
+    function: ir.Operation, module: ir.Module, library: KernelLibrary, entry: str, *, deallocated: bool = True
+) -> LoweredFunction:
     """Turns a function on memrefs into kernel calls; kernels go to `library`.
+
+    `deallocated` says whether deallocation has decided where allocations end.
 
     Raises:
         LoweringError: an op has no kernel, or a size depends on the values of a tensor.
     """
-    sizes = SymbolicSizes(function)
+    sizes, given = SymbolicSizes(function), (module, library, entry, deallocated)
     if is_straight(function, sizes):
-        return _FunctionLowering(function, sizes, module, library, entry, straight=True).run()
+        return _FunctionLowering(function, sizes, *given, straight=True).run()
     clone = cast(Any, function).clone(ir.InsertionPoint(function)).operation  # which lowering uses up
-    lowered = _FunctionLowering(clone, SymbolicSizes(clone), module, library, entry, straight=False).run()
+    lowered = _FunctionLowering(clone, SymbolicSizes(clone), *given, straight=False).run()
     clone.erase()
     return lowered
 
@@ -135,6 +139,7 @@ class _FunctionLowering:
         module: ir.Module,
         library: KernelLibrary,
         entry: str,
+        deallocated: bool,
         *,
         straight: bool,
     ) -> None:
@@ -147,7 +152,7 @@ class _FunctionLowering:
         self._sizes = sizes
         self._straight = straight
         self._places = MemrefResolver(self._function, self._sizes)
-        self._buffers = find_buffers(function, sizes, straight)
+        self._buffers = find_buffers(function, sizes, straight, deallocated)
         self._table = {buffer.base: i for i, buffer in enumerate(self._buffers)}
         self._status = len(self._buffers)
         self._checks: list[SizeCheck] = []

@@ -28,18 +28,32 @@ def test_arguments_come_first_then_allocations_and_globals() -> None:
     assert [(b.kind, b.bytes) for b in found] == [("argument", 16), ("argument", 8), ("alloc", 32), ("global", 8)]
 
 
-def test_a_live_range_goes_from_the_first_touch_to_just_after_the_last() -> None:
-    found = buffers("""
-      func.func @f(%x: memref<4xf32>, %out: memref<4xf32>) {
-        %a = memref.alloc() : memref<4xf32>
-        %b = memref.alloc() : memref<4xf32>
-        linalg.map { math.exp } ins(%x : memref<4xf32>) outs(%b : memref<4xf32>)
-        linalg.map { math.exp } ins(%b : memref<4xf32>) outs(%b : memref<4xf32>)
-        linalg.map { math.exp } ins(%b : memref<4xf32>) outs(%out : memref<4xf32>)
-        memref.dealloc %b : memref<4xf32>
-        return
-      }""")
-    assert [(b.lower, b.upper, b.users) for b in found] == [(2, 3, (2,)), (4, 5, (4,)), (0, 0, ()), (2, 5, (2, 3, 4))]
+LATE = """
+  func.func @f(%x: memref<4xf32>, %out: memref<4xf32>) {
+    %a = memref.alloc() : memref<4xf32>
+    %b = memref.alloc() : memref<4xf32>
+    linalg.map { math.exp } ins(%x : memref<4xf32>) outs(%b : memref<4xf32>)
+    linalg.map { math.exp } ins(%b : memref<4xf32>) outs(%b : memref<4xf32>)
+    linalg.map { math.exp } ins(%x : memref<4xf32>) outs(%out : memref<4xf32>)
+    linalg.map { math.exp } ins(%x : memref<4xf32>) outs(%out : memref<4xf32>)
+    memref.dealloc %b : memref<4xf32>
+    return
+  }"""
+
+
+def test_a_live_range_goes_from_the_first_touch_to_the_deallocation() -> None:
+    found = buffers(LATE)
+    assert [(b.lower, b.upper, b.users) for b in found[2:]] == [(0, 0, ()), (2, 6, (2, 3))]
+
+
+def test_without_deallocation_it_goes_to_just_after_the_last_touch() -> None:
+    found = find_buffers(function(parse(LATE)), deallocated=False)
+    assert [(b.lower, b.upper, b.users) for b in found] == [
+        (2, 6, (2, 4, 5)),
+        (4, 6, (4, 5)),
+        (0, 0, ()),
+        (2, 4, (2, 3)),
+    ]
 
 
 FREED = """
@@ -59,18 +73,18 @@ FREED = """
   }"""
 
 
-def test_live_ranges_end_where_deallocation_frees() -> None:
+@pytest.mark.parametrize("placement", ["last-use", "end-of-block"])
+def test_live_ranges_end_where_deallocation_frees(placement: str) -> None:
     module = parse(FREED)
-    run(module, OneShotBufferize(reload_scalars=True), DeallocateAfterLastUse(reload_scalars=True))
+    run(module, OneShotBufferize(reload_scalars=True), DeallocateAfterLastUse(reload_scalars=True, placement=placement))
     ops = top_level_ops(function(module))
     freed = {op.operands[0]: number for number, op in enumerate(ops) if op.name == "memref.dealloc"}
     ranges = {b.base: b.upper for b in find_buffers(function(module)) if b.kind == "alloc"}
     assert len(ranges) >= 3
     assert freed.keys() == ranges.keys()
     for base, upper in ranges.items():
-        between = {op.name for op in ops[upper : freed[base]]}
-        assert upper <= freed[base]
-        assert between <= {"memref.dealloc"}
+        assert {op.name for op in ops[upper : freed[base] + 1]} == {"memref.dealloc"}
+        assert ops[upper - 1].name != "memref.dealloc"
 
 
 VIEWS = """
@@ -171,7 +185,7 @@ def test_a_loop_is_in_use_of_what_it_uses() -> None:
         memref.dealloc %b : memref<4xf32>
         return
       }""")
-    assert [(b.kind, b.lower, b.upper) for b in found] == [("alloc", 5, 11), ("alloc", 4, 12), ("alloc", 7, 8)]
+    assert [(b.kind, b.lower, b.upper) for b in found] == [("alloc", 5, 11), ("alloc", 4, 11), ("alloc", 7, 8)]
 
 
 def test_with_a_loop_an_argument_is_in_use_from_what_touches_it_first() -> None:
