@@ -2,7 +2,7 @@
 
 # JAX is annotated in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownParameterType=false
+# pyright: reportUnknownParameterType=false, reportUnknownLambdaType=false
 
 from __future__ import annotations
 
@@ -82,9 +82,112 @@ def test_functions_of_chlo(name: str) -> None:
     np.testing.assert_allclose(got, np.asarray(function(x)), rtol=2e-6, atol=1e-7)
 
 
+def gradient_of_rows(table: Any, places: Any) -> Any:
+    return jax.grad(lambda w: (jax.numpy.asarray(w)[places] ** 2).sum())(table)
+
+
+def loss(logits: Any, labels: Any) -> Any:
+    chosen = jax.numpy.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], 1)
+    return -chosen.mean()
+
+
+def pairs(a: Any, b: Any) -> Any:
+    return a[0] * b[0], b[0] * a[1] + b[1]
+
+
+def written_at(how: str) -> Callable[..., Any]:
+    return lambda x, places, rows: getattr(jax.numpy.asarray(x).at[places], how)(rows)
+
+
+PLACES = np.array([0, 3, 0, 9, -1], np.int32)
+"""With one twice, one that is outside, and one from the end."""
+SPECIAL = np.array([3, np.nan, -1, np.inf, -0.0, 0.0, -np.inf, 2, -1], np.float32)
+KEY = np.array([0, 7], np.uint32)
+SORTS_AND_SCATTERS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "sort": (jax.numpy.sort, (floats(41),)),
+    "sort of columns": (lambda x: jax.numpy.sort(x, axis=0), (floats(6, 5),)),
+    "sort downwards": (lambda x: jax.numpy.sort(x, descending=True), (SPECIAL,)),
+    "sort of infinities, zeros and what is no number": (jax.numpy.argsort, (SPECIAL,)),
+    "sort of bytes": (jax.numpy.sort, (np.array([3, 250, 0, 127, 128], np.uint8),)),
+    "sort of equal integers": (jax.numpy.argsort, (np.array([3, 1, 3, 1, 2, 2, 3], np.int32),)),
+    "sort by two keys": (lambda a, b: jax.numpy.lexsort((b, a)), (np.array([1, 0, 1, 0, 1], np.int32), floats(5))),
+    "top_k": (lambda x: jax.lax.top_k(x, 3), (floats(6, 5),)),
+    "median": (jax.numpy.median, (floats(17),)),
+    "gradient of sort": (jax.grad(lambda x: (jax.numpy.sort(x) * jax.numpy.arange(9.0)).sum()), (floats(9),)),
+    "distinct": (lambda x: jax.numpy.unique(x, size=4), (np.array([1, 1, 2, 5, 2], np.int32),)),
+    **{
+        how: (written_at(how), (floats(6, 5), PLACES, floats(5, 5, seed=1)))
+        for how in ("set", "add", "multiply", "max", "min")
+    },
+    "columns": (lambda x, i, y: jax.numpy.asarray(x).at[:, i].add(y), (floats(4, 6), PLACES, floats(4, 5, seed=1))),
+    "elements": (lambda x, i, y: jax.numpy.asarray(x).at[i, i - 1].add(y), (floats(6, 5), PLACES, floats(5, seed=1))),
+    "a slice": (lambda x: jax.numpy.asarray(x).at[1:3, 2:].set(7.0), (floats(6, 5),)),
+    "unsigned": (written_at("max"), (np.arange(6, dtype=np.uint8) + 125, PLACES, np.array([200] * 5, np.uint8))),
+    "one in each row": (jax.vmap(lambda row, i: row.at[i].set(9.0)), (floats(5, 6), PLACES)),
+    "segment_sum": (lambda x, i: jax.ops.segment_sum(x, i, num_segments=3), (floats(5, 2), PLACES)),
+    "gradient of rows": (gradient_of_rows, (floats(10, 4), np.array([[1, 2], [9, 1]], np.int32))),
+    "cross entropy": (jax.value_and_grad(loss), (floats(4, 5), np.array([1, 2, 0, 4], np.int32))),
+    "associative_scan": (lambda a: jax.lax.associative_scan(jax.numpy.add, a), (floats(8, 3),)),
+    "associative_scan of pairs": (lambda a, b: jax.lax.associative_scan(pairs, (a, b)), (floats(7), floats(7, seed=1))),
+    "gradient of cumprod": (jax.grad(lambda x: (jax.numpy.cumprod(x, 1) ** 2).sum()), (floats(6, 5),)),
+    "checkpoint": (jax.grad(jax.checkpoint(lambda x: jax.numpy.sin(jax.numpy.sin(x)).sum())), (floats(6),)),
+    "no elements": (lambda x: (x * 2, x.sum(0)), (floats(0, 3),)),
+    "erf_inv": (jax.scipy.special.erfinv, (np.linspace(-1, 1, 21, dtype=np.float32),)),
+    "lgamma": (jax.scipy.special.gammaln, (np.linspace(-4.7, 9, 31, dtype=np.float32),)),
+    "digamma": (jax.scipy.special.digamma, (np.linspace(0.3, 9, 31, dtype=np.float32),)),
+    "random normal": (lambda key: jax.random.normal(jax.random.wrap_key_data(key), (5,)), (KEY,)),
+    "random permutation": (lambda key: jax.random.permutation(jax.random.wrap_key_data(key), 9), (KEY,)),
+}
+
+
+@pytest.mark.parametrize("name", SORTS_AND_SCATTERS)
+def test_sorts_and_scatters(name: str) -> None:
+    function, arguments = SORTS_AND_SCATTERS[name]
+    got: Any = hotdesk.compile(jax.jit(function).lower(*arguments))(*arguments)
+    expected = jax.jit(function)(*arguments)
+    for one, other in zip(jax.tree.leaves(got), jax.tree.leaves(expected), strict=True):
+        assert np.asarray(one).dtype == np.asarray(other).dtype
+        np.testing.assert_allclose(one, np.asarray(other), rtol=1e-5, atol=2e-6)
+
+
+def test_a_scatter_writes_in_place() -> None:
+    table = floats(512, 64)
+    function = written_at("add")
+    program = hotdesk.compile(jax.jit(function).lower(table, PLACES, floats(5, 64)))
+    assert program.memory(table, PLACES, floats(5, 64)).arena < table.nbytes // 16
+
+
+WITHOUT_SIGN: dict[str, Callable[[Any], Any]] = {
+    "as floats": lambda x: x.astype(np.float32),
+    "quotients": lambda x: x // 3,
+    "remainders": lambda x: x % 7,
+    "comparisons": lambda x: x > 8,
+    "greatest": lambda x: x.max(),
+    "place of the greatest": jax.numpy.argmax,
+    "wider": lambda x: x.astype(np.uint32),
+    "shifted": lambda x: x >> 1,
+}
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+@pytest.mark.parametrize("name", WITHOUT_SIGN)
+def test_integers_without_a_sign(name: str, dtype: type[np.generic]) -> None:
+    x, function = np.array([255, 5, 249, 44]).astype(np.int8).astype(dtype), WITHOUT_SIGN[name]
+    got: Any = hotdesk.compile(jax.jit(function).lower(x))(x)
+    expected = np.asarray(function(jax.numpy.asarray(x)))
+    assert np.asarray(got).dtype == expected.dtype
+    np.testing.assert_array_equal(got, expected)
+    inside: Any = hotdesk.compile(
+        jax.jit(lambda a: function(a.astype(dtype)).astype(np.float32)).lower(x.astype(np.int32))
+    )
+    np.testing.assert_array_equal(inside(x.astype(np.int32)), expected.astype(np.float32))
+
+
 def test_an_op_without_a_lowering_is_named() -> None:
     with pytest.raises(UnsupportedOpError, match="HD102"):
         hotdesk.compile(jax.jit(jax.numpy.fft.fft).lower(floats(8)))
+    with pytest.raises(UnsupportedOpError, match="custom_call of @lapack_spotrf"):
+        hotdesk.compile(jax.jit(jax.numpy.linalg.cholesky).lower(floats(3, 3)))
 
 
 def number(value: float, kind: type[np.generic] = np.int32) -> Any:

@@ -6,7 +6,9 @@ arena as they are, and its memref arguments are the caller's arrays.
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hotdesk._bindings import ir
@@ -27,10 +29,11 @@ from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.context import entered, run_mlir_passes, verify
 from hotdesk.ir.functions import single_exit
 from hotdesk.ir.signature import signature
-from hotdesk.ir.types import is_any_tensor
+from hotdesk.ir.types import element_of, is_any_tensor
 from hotdesk.ir.walking import defined_functions, main_function, nested_ops, symbol_name
 from hotdesk.passes.tensor.guard_indices import GuardIndices
 from hotdesk.passes.tensor.snapshots import take_snapshots
+from hotdesk.runtime.interface import TensorSpec
 
 
 def capture(given: Given, entry: str | None = None) -> Captured:
@@ -52,6 +55,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         function = entry_function(source.module, entry)
         name = symbol_name(function)
         names = source.argument_names(function)
+        declared = signature(function)
         make_main(source.module, function)
         run_mlir_passes(source.module, "symbol-dce")  # what nobody calls need not be compilable
     after_read = time.perf_counter()
@@ -75,6 +79,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         written = written_arguments(main) if on_memrefs else memref_arguments(main)
         counted = deliver_counted(main, DTYPES)
         specs, results = specs_of(main, names, numbers, written), results_of(main, shown)
+        specs, results = _with_signs(specs, declared.inputs), _with_signs(results, declared.outputs)
         for each in counted:
             results[each.number] = replace(results[each.number], counted=each.told)
         checks = size_checks(main)
@@ -106,6 +111,16 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         foreign=tuple(each.call for each in counted),
         on_memrefs=on_memrefs,
     )
+
+
+def _with_signs(specs: Sequence[TensorSpec], declared: Sequence[ir.Type]) -> list[TensorSpec]:
+    """Arguments or results with the integers that the program declares: lowering may leave them without a sign."""
+    elements = [element_of(kind) if is_any_tensor(kind) else "" for kind in declared]
+    found = [DTYPES[each] if re.fullmatch(r"ui\d+", each) else "" for each in elements]
+    return [
+        replace(spec, dtype=found[number]) if number < len(found) and found[number] else spec
+        for number, spec in enumerate(specs)
+    ]
 
 
 def _has_tensors(module: ir.Module) -> bool:

@@ -12,6 +12,7 @@ from hotdesk._bindings import indexing_maps, ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.frontends.mlir.stablehlo_flow import lower_control_flow
+from hotdesk.frontends.mlir.stablehlo_ops import write_without
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line
@@ -19,7 +20,9 @@ from hotdesk.ir.types import is_any_tensor, is_strided, shape_of
 from hotdesk.ir.walking import globals_of, is_declaration, nested_ops, text_of
 
 _LOWERINGS: Mapping[str, tuple[str, ...]] = {
-    "stablehlo": ("stablehlo-convert-to-signless,stablehlo-legalize-to-linalg",),
+    "stablehlo": (  # signs go last: which of two integers is greater depends on them
+        "stablehlo-legalize-to-linalg,stablehlo-convert-to-signless,reconcile-unrealized-casts",
+    ),
     "tosa": (
         "func.func(tosa-to-scf)",  # first: what lowers the ops inside does not know how branches end
         "func.func(tosa-optional-decompositions,canonicalize,tosa-infer-shapes,tosa-make-broadcastable,tosa-to-linalg-named)",
@@ -61,6 +64,10 @@ def lower(module: ir.Module) -> ir.Module:
         if found is None:
             continue
         place = python_line(found.location) or None
+        if dialect == "stablehlo":
+            inline_calls(module)  # those of regions too, which are taken apart
+            with entered(module.operation):
+                write_without(module)
         try:
             module = lowered(module, pipelines, stablehlo=dialect == "stablehlo")
         except LoweringFailed as error:
@@ -116,7 +123,9 @@ def refuse_what_is_not_compiled(module: ir.Module) -> None:
             _refuse_gaps(op)
         if _dialect(op) in _FOREIGN:
             expected = "ops that have a lowering to linalg, or are compiled themselves"
-            raise UnsupportedOpError(f"op `{op.name}` has no lowering", expected=expected, got=op.name, where=where)
+            called = f" of @{text_of(op, 'call_target_name')}" if "call_target_name" in op.attributes else ""
+            got = f"{op.name}{called}"
+            raise UnsupportedOpError(f"op `{op.name}` has no lowering", expected=expected, got=got, where=where)
         for kind in (*(value.type for value in op.results), *_argument_types(op)):
             if isinstance(kind, ir.MemRefType) and not is_strided(kind):
                 expected = "a layout of strides, such as memref<4x4xf32, strided<[1, 4]>>"

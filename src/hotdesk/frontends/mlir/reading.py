@@ -13,6 +13,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import InvalidIRError, OptionError
 from hotdesk.file_errors import found_instead
 from hotdesk.frontends.lowering_process import LoweringDied, try_parsing
+from hotdesk.frontends.mlir.jax_lowered import is_lowered_by_jax, text_of
 from hotdesk.ir.argument_sizes import BOUNDS
 from hotdesk.ir.context import bytecode, make_context
 from hotdesk.ir.functions import find_uses, is_private, named_functions
@@ -23,9 +24,6 @@ from hotdesk.ir.walking import entry_block, is_declaration, symbol_name
 
 Given: TypeAlias = "str | bytes | os.PathLike[str] | ir.Module"
 
-_FUNCTIONS = "acosh?|asinh?|atanh?|cosh|erfc?|sinh"
-_CHLO = re.compile(rf"chlo\.(square|{_FUNCTIONS}) (%[\w#.]+) : (tensor<[^>]*>) -> tensor<[^>]*>")
-"""Ops on real numbers of CHLO, which the wheel does not have: JAX writes them for a variance and an exact GELU."""
 _MAGIC = b"ML\xefR"
 _PLACE = re.compile(r'"([^"]*)":(\d+):(\d+)')
 _NAME = re.compile(r"%([\w$.-]+)")
@@ -63,20 +61,7 @@ class ParsedModule:
 
 def is_given(model: object) -> bool:
     """Whether a model is one in MLIR: a path or text, bytecode, a module, or a function that JAX has lowered."""
-    return isinstance(model, str | bytes | os.PathLike | ir.Module) or _is_lowered_by_jax(model)
-
-
-def _without_chlo(found: re.Match[str]) -> str:
-    """A function as that of the dialect `math`, and a square as a product."""
-    name, operand, kind = found.groups()
-    return (
-        f"stablehlo.multiply {operand}, {operand} : {kind}" if name == "square" else f"math.{name} {operand} : {kind}"
-    )
-
-
-def _is_lowered_by_jax(model: object) -> bool:
-    """Whether a model is what `jax.jit(f).lower(x)` gives; JAX is not imported."""
-    return type(model).__name__ == "Lowered" and type(model).__module__.partition(".")[0] == "jax"
+    return isinstance(model, str | bytes | os.PathLike | ir.Module) or is_lowered_by_jax(model)
 
 
 def read(given: Given) -> ParsedModule:
@@ -88,8 +73,8 @@ def read(given: Given) -> ParsedModule:
         InvalidIRError: it does not parse or verify.
         OptionError: there is no such file.
     """
-    if _is_lowered_by_jax(given):
-        given = _CHLO.sub(_without_chlo, str(cast(Any, given).as_text()))
+    if is_lowered_by_jax(given):
+        given = text_of(given)
     if isinstance(given, ir.Module):
         return ParsedModule(_module(bytecode(given)))
     if isinstance(given, bytes):

@@ -53,6 +53,7 @@ _TO_LLVM = (
 
 def kernels_to_llvm(module: ir.Module) -> None:
     """Takes kernel functions and their declarations to the LLVM dialect, in place. Raises PassError."""
+    _put_bodies_in_place(module)
     run_mlir_passes(module, ",".join(_TO_LOOPS), verify_each=False)
     _narrow_in_two_steps(module)
     _narrow_as_integers(module)
@@ -63,6 +64,16 @@ def kernels_to_llvm(module: ir.Module) -> None:
     run_mlir_passes(module, ",".join(_TO_LLVM), verify_each=False)
     _tell_branches(module)
     _move_as_integers(module)
+
+
+def _put_bodies_in_place(module: ir.Module) -> None:
+    """Those of structured ops without loops and operands, of which checks alone are left: MLIR takes them for ops on tensors."""
+    for op in list(nested_ops(module.operation)):
+        if op.name == "linalg.generic" and len(op.operands) == 0:
+            *body, _ = (each.operation for each in op.regions[0].blocks[0].operations)
+            for each in body:
+                each.move_before(op)
+            op.erase()
 
 
 _SAID = "llvm.loop_annotation"

@@ -1,0 +1,134 @@
+"""Sorts and scatters of StableHLO that JAX does not write: comparisons of floats in part, windows, index vectors anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hotdesk
+from hotdesk.errors import UnsupportedOpError
+
+
+def sorted_by(comparison: str) -> str:
+    return f"""
+func.func @f(%x: tensor<7xf32>, %y: tensor<7xi32>) -> (tensor<7xf32>, tensor<7xi32>) {{
+  %r:2 = "stablehlo.sort"(%x, %y) <{{dimension = -1 : i64, is_stable = true}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>):
+    {comparison}
+    stablehlo.return %p : tensor<i1>
+  }}) : (tensor<7xf32>, tensor<7xi32>) -> (tensor<7xf32>, tensor<7xi32>)
+  return %r#0, %r#1 : tensor<7xf32>, tensor<7xi32>
+}}"""
+
+
+X: Any = np.array([3, -0.0, -2, 0.0, 7, -2, 1], np.float32)
+Y: Any = np.array([5, 4, 3, 2, 1, 0, -1], np.int32)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "order"),
+    [
+        ("%p = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>", [2, 5, 1, 3, 6, 0, 4]),
+        ("%p = stablehlo.compare GT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>", [4, 0, 6, 1, 3, 2, 5]),
+        ("%p = stablehlo.compare LT, %c, %d, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>", [6, 5, 4, 3, 2, 1, 0]),
+        (
+            """%e = stablehlo.abs %a : tensor<f32>
+            %g = stablehlo.abs %b : tensor<f32>
+            %p = stablehlo.compare LT, %e, %g : (tensor<f32>, tensor<f32>) -> tensor<i1>""",
+            [1, 3, 6, 2, 5, 0, 4],
+        ),
+    ],
+)
+def test_sorts(comparison: str, order: list[int]) -> None:
+    got: Any = hotdesk.compile(sorted_by(comparison))(X, Y)
+    np.testing.assert_array_equal(np.signbit(got[0]), np.signbit(X[order]))
+    np.testing.assert_array_equal(got[0], X[order])
+    np.testing.assert_array_equal(got[1], Y[order])
+
+
+@pytest.mark.parametrize(
+    "comparison",
+    [
+        "%p = stablehlo.compare LE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>",
+        "%p = stablehlo.compare LT, %b, %a : (tensor<f32>, tensor<f32>) -> tensor<i1>",
+        """%e = stablehlo.abs %a : tensor<f32>
+        %p = stablehlo.compare LT, %e, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>""",
+        """%q = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %e = stablehlo.compare EQ, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %l = stablehlo.compare LT, %c, %d : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        %t = stablehlo.and %e, %l : tensor<i1>
+        %p = stablehlo.or %q, %t : tensor<i1>""",
+    ],
+)
+def test_other_comparisons_are_refused(comparison: str) -> None:
+    with pytest.raises(UnsupportedOpError, match="stablehlo.sort"):
+        hotdesk.compile(sorted_by(comparison))
+
+
+def scattered(dims: str, operand: str, indices: str, updates: str, body: str) -> str:
+    return f"""
+func.func @f(%x: tensor<{operand}xf32>, %i: tensor<{indices}xi32>, %u: tensor<{updates}xf32>) -> tensor<{operand}xf32> {{
+  %r = "stablehlo.scatter"(%x, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<{dims}>}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    {body}
+  }}) : (tensor<{operand}xf32>, tensor<{indices}xi32>, tensor<{updates}xf32>) -> tensor<{operand}xf32>
+  return %r : tensor<{operand}xf32>
+}}"""
+
+
+ADD = "%s = stablehlo.add %a, %b : tensor<f32>\nstablehlo.return %s : tensor<f32>"
+
+
+def floats(*sizes: int) -> Any:
+    return np.random.default_rng(0).standard_normal(sizes).astype(np.float32)
+
+
+def test_windows_that_are_not_wholly_inside_are_left_out() -> None:
+    dims = "update_window_dims = [1, 2], scatter_dims_to_operand_dims = [1, 0], index_vector_dim = 0"
+    x, u = floats(6, 7), floats(4, 2, 3)
+    i: Any = np.array([[0, 4, 5, 2], [1, 4, 0, -1]], np.int32)
+    got: Any = hotdesk.compile(scattered(dims, "6x7", "2x4", "4x2x3", ADD))(x, i, u)
+    expected = x.copy()
+    for number, (column, row) in enumerate(i.T):
+        if 0 <= row <= 6 - 2 and 0 <= column <= 7 - 3:
+            expected[row : row + 2, column : column + 3] += u[number]
+    assert (expected != x).any()
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_batches_behind_an_index_vector() -> None:
+    dims = (
+        "update_window_dims = [0], input_batching_dims = [1], scatter_indices_batching_dims = [1], "
+        "scatter_dims_to_operand_dims = [2], inserted_window_dims = [2], index_vector_dim = 0"
+    )
+    x, u, i = floats(2, 3, 5), floats(2, 3), np.array([[4, 0, 5]], np.int32)
+    got: Any = hotdesk.compile(scattered(dims, "2x3x5", "1x3", "2x3", ADD))(x, i, u)
+    expected = x.copy()
+    for batch, place in enumerate(i[0]):
+        if place < 5:
+            expected[:, batch, place] += u[:, batch]
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_one_window_without_places() -> None:
+    dims = "update_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 0"
+    x, u = floats(6), floats(2)
+    for place in (0, 4, 5, -1):
+        got: Any = hotdesk.compile(scattered(dims, "6", "1", "2", "stablehlo.return %b : tensor<f32>"))(
+            x, np.array([place], np.int32), u
+        )
+        expected = x.copy()
+        if 0 <= place <= 4:
+            expected[place : place + 2] = u
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_another_update_is_refused() -> None:
+    dims = "inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1"
+    body = """%s = stablehlo.add %a, %b : tensor<f32>
+    %t = stablehlo.multiply %s, %a : tensor<f32>
+    stablehlo.return %t : tensor<f32>"""
+    with pytest.raises(UnsupportedOpError, match="stablehlo.scatter"):
+        hotdesk.compile(scattered(dims, "6", "2x1", "2", body))
