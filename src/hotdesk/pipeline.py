@@ -1,6 +1,6 @@
 """The stages, in order: from linalg on tensors to kernel calls on buffers.
 
-    TENSORS    normalize named ops · attention · pads → insertions · split @prepare · fuse elementwise
+    TENSORS    normalize named ops · attention · operands where they lie · pads → insertions · split @prepare · fuse elementwise
                readers of concatenations in parts · concatenations → insertions · tall sums in blocks
                rematerialize · compute where inserted · sums in rows · choose destinations
     MEMORY     one-shot bufferize · workspaces · deallocate
@@ -49,6 +49,7 @@ from hotdesk.passes.tensor.guard_indices import GuardIndices
 from hotdesk.passes.tensor.identity_broadcasts import DropIdentityBroadcasts
 from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.prepare import SplitPrepare
+from hotdesk.passes.tensor.rearranged_operands import FoldRearrangedOperands
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
 from hotdesk.passes.tensor.reshapes import ReshapesAsViews
 from hotdesk.passes.tensor.sink_concat import SinkConcat
@@ -76,7 +77,7 @@ TENSORS = (
         "normalize",
         (
             *(_CLEAN, NormalizeNamedOps(), EraseDead(), ReshapesAsViews()),
-            *(DropIdentityBroadcasts(), _CLEAN, RecognizeAttention()),
+            *(DropIdentityBroadcasts(), _CLEAN, RecognizeAttention(), FoldRearrangedOperands()),
             *(GuardIndices(), GuardDivisions(), DecomposeConcatAndPad(concat=False)),
         ),
     ),

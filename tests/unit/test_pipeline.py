@@ -74,6 +74,7 @@ def test_the_log_keeps_the_ir_after_each_pass_in_order() -> None:
         "hotdesk-reshapes-as-views",
         "hotdesk-drop-identity-broadcasts",
         "hotdesk-recognize-attention",
+        "hotdesk-fold-rearranged-operands",
         "hotdesk-guard-indices",
         "hotdesk-guard-divisions",
         "hotdesk-decompose-concat-and-pad",
@@ -132,7 +133,7 @@ def test_stages_are_in_order() -> None:
 
 TEXT = (
     "builtin.module(canonicalize,cse,hotdesk-normalize-named-ops,hotdesk-erase-dead,hotdesk-reshapes-as-views,"
-    "hotdesk-drop-identity-broadcasts,canonicalize,cse,hotdesk-recognize-attention,"
+    "hotdesk-drop-identity-broadcasts,canonicalize,cse,hotdesk-recognize-attention,hotdesk-fold-rearranged-operands,"
     "hotdesk-guard-indices,hotdesk-guard-divisions,hotdesk-decompose-concat-and-pad{concat=false},canonicalize,cse,hotdesk-split-prepare,"
     "hotdesk-erase-dead,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
     "hotdesk-sink-concat,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"

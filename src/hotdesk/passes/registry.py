@@ -26,6 +26,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-reshapes-as-views": "hotdesk.passes.tensor.reshapes:ReshapesAsViews",
     "hotdesk-drop-identity-broadcasts": "hotdesk.passes.tensor.identity_broadcasts:DropIdentityBroadcasts",
     "hotdesk-recognize-attention": "hotdesk.passes.tensor.attention:RecognizeAttention",
+    "hotdesk-fold-rearranged-operands": "hotdesk.passes.tensor.rearranged_operands:FoldRearrangedOperands",
     "hotdesk-guard-indices": "hotdesk.passes.tensor.guard_indices:GuardIndices",
     "hotdesk-guard-divisions": "hotdesk.passes.tensor.guard_divisions:GuardDivisions",
     "hotdesk-sink-concat": "hotdesk.passes.tensor.sink_concat:SinkConcat",

@@ -84,3 +84,28 @@ func.func @typed(%x: tensor<?xf32>, %s: tensor<2xindex>) -> tensor<2x3xf32> {
   %r = tensor.reshape %x(%s) : (tensor<?xf32>, tensor<2xindex>) -> tensor<2x3xf32>
   return %r : tensor<2x3xf32>
 }
+
+// -----
+
+// A transpose of dims of size 1 moves nothing.
+// CHECK-LABEL: func.func @moves_nothing(
+// CHECK-SAME:    [[X:%.*]]: tensor<1x5x1x7xf32>)
+// CHECK:         [[C:%.*]] = tensor.collapse_shape [[X]] {{\[}}[0, 1, 2], [3]]
+// CHECK-NEXT:    [[R:%.*]] = tensor.expand_shape [[C]] {{\[}}[0], [1, 2, 3]] output_shape [5, 7, 1, 1]
+// CHECK-NEXT:    return [[R]]
+func.func @moves_nothing(%x: tensor<1x5x1x7xf32>) -> tensor<5x7x1x1xf32> {
+  %e = tensor.empty() : tensor<5x7x1x1xf32>
+  %r = linalg.transpose ins(%x : tensor<1x5x1x7xf32>) outs(%e : tensor<5x7x1x1xf32>) permutation = [1, 3, 0, 2]
+  return %r : tensor<5x7x1x1xf32>
+}
+
+// -----
+
+// One that moves dims of several elements stays.
+// CHECK-LABEL: func.func @moves_two(
+// CHECK:         linalg.transpose
+func.func @moves_two(%x: tensor<5x1x7xf32>) -> tensor<7x1x5xf32> {
+  %e = tensor.empty() : tensor<7x1x5xf32>
+  %r = linalg.transpose ins(%x : tensor<5x1x7xf32>) outs(%e : tensor<7x1x5xf32>) permutation = [2, 1, 0]
+  return %r : tensor<7x1x5xf32>
+}

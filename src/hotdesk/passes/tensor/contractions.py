@@ -1,8 +1,4 @@
-"""Rule 1 of `named_ops`: named products become `hotdesk.contract`, rearranged operands letters of its equation.
-
-A summed dimension that both operands have collapsed from the same several ones is several letters, if that lets a transpose in
-front of a collapse be read as letters too: gradients of filters sum over images, rows and columns, channel by channel.
-"""
+"""Rule 1 of `named_ops`: named products become `hotdesk.contract`, rearranged operands letters of its equation."""
 
 from __future__ import annotations
 
@@ -13,8 +9,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.locations import source_of
-from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import defining_op, groups_of, int_array, made_by, segment_sizes
+from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 from hotdesk.models.linalg import extends_unsigned
 from hotdesk.passes.tensor.fills import initial
 
@@ -27,10 +22,6 @@ EQUATIONS: Mapping[str, str] = {
     "linalg.batch_vecmat": "bk,bkn->bn",
     "linalg.dot": "k,k->",
 }
-
-_MOST_LETTERS = 5
-_FEWEST_IN_ONE_GO = 48
-"""Of fewer products at a time, copies that lie together cost less."""
 
 
 def _has_default_maps(op: ir.Operation) -> bool:
@@ -60,8 +51,6 @@ def contract(op: ir.Operation) -> list[Decision]:
         letters.append(names)
         decisions.extend(folded)
     accumulate, init = initial(op, 0.0)
-    operands, letters, folded = _summed_apart(operands, letters, output)
-    decisions.extend(folded)
     attributes = {
         "equation": ir.StringAttr.get(f"{','.join(letters)}->{output}"),
         "accumulate": ir.BoolAttr.get(accumulate),
@@ -86,62 +75,6 @@ def through_transposes(value: ir.Value, letters: str, keep: set[str]) -> tuple[i
         decisions.append(Decision("rearranged operand", Outcome.FOLDED, Reason.VIEW_OF_OPERAND, (source,), 0))
         producer = defining_op(value)
     return value, letters, decisions
-
-
-def _summed_apart(
-    operands: list[ir.Value], letters: list[str], output: str
-) -> tuple[list[ir.Value], list[str], list[Decision]]:
-    """The operands as they were before the summed dimension was collapsed and, in front of that, transposed."""
-    unchanged = operands, letters, list[Decision]()
-    summed = [letter for letter in letters[0] if letter in letters[1] and letter not in output]
-    if len(summed) != 1:
-        return unchanged
-    sources = [_collapsed(value, names.index(summed[0])) for value, names in zip(operands, letters, strict=True)]
-    sizes = [found[1] for found in sources if found is not None]
-    if len(sizes) != 2 or sizes[0] != sizes[1]:
-        return unchanged
-    apart = "stuvwxyz"[-len(sizes[0]) :]
-    found = [
-        through_transposes(source[0], names.replace(summed[0], apart), {*apart})
-        for source, names in zip(sources, letters, strict=True)
-        if source is not None
-    ]
-    folded = [decision for each in found for decision in each[2]]
-    values, named = [each[0] for each in found], [each[1] for each in found]
-    if not folded or _in_one_go(values, named, apart) < _FEWEST_IN_ONE_GO:
-        return unchanged
-    return values, named, folded
-
-
-def _collapsed(value: ir.Value, dim: int) -> tuple[ir.Value, tuple[int, ...]] | None:
-    """What a value collapses in this dimension alone, and the sizes there."""
-    producer = made_by(value, "tensor.collapse_shape")
-    if producer is None:
-        return None
-    groups = groups_of(producer)
-    source = producer.operands[0]
-    sizes = [shape_of(source.type)[each] for each in groups[dim]]
-    if any(len(group) > 1 for i, group in enumerate(groups) if i != dim) or not 1 < len(sizes) <= _MOST_LETTERS:
-        return None
-    known = tuple(size for size in sizes if size is not None)
-    return (source, known) if len(known) == len(sizes) else None
-
-
-def _in_one_go(values: list[ir.Value], letters: list[str], summed: str) -> int:
-    """How many elements that are summed lie together in both operands; of parts of tensors, those of the last dimension alone."""
-    together = 1
-    for back, letter in enumerate(reversed(letters[0]), 1):
-        size = shape_of(values[0].type)[-back]
-        if letter not in summed or letters[1][-back] != letter or size is None:
-            break
-        if back > 1 and any(map(_is_part, values)):
-            break
-        together *= size
-    return together
-
-
-def _is_part(value: ir.Value) -> bool:
-    return made_by(value, "tensor.extract_slice") is not None
 
 
 def source_letters(producer: ir.Operation, letters: str) -> str | None:

@@ -1,7 +1,12 @@
-"""Reshapes to a shape that is an operand, as views: dims that have as many elements before and after are merged, then split.
+"""Reshapes to a shape that is an operand, and transposes that move nothing, as views.
 
     %s = tensor.from_elements %a, %b, 3, 4
     %r = tensor.reshape %x(%s) : [a, b, 12] -> [a, b, 3, 4]    ->    %r = tensor.expand_shape %x [[0], [1], [2, 3]]
+
+    %r = linalg.transpose ins(%x) : [5, 1, 7] -> [5, 7, 1]     ->    %c = tensor.collapse_shape %x [[0], [1, 2]]
+                                                                     %r = tensor.expand_shape %c [[0], [1, 2]]
+
+Of a reshape, dims that have as many elements before and after are merged, then split.
 
 A `tensor.reshape` is rewritten iff
 
@@ -9,6 +14,8 @@ A `tensor.reshape` is rewritten iff
    makes the shape;
 2. source and result are tensors with at least one dim;
 3. it stands at the top of a function's body: reshapes inside of other ops stay.
+
+So is a `linalg.transpose` there that changes the order of dims of size 1 alone, and has another one.
 """
 
 from __future__ import annotations
@@ -16,11 +23,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.building import cast_to, collapsed, expanded, index_cast
+from hotdesk.ir.building import cast_to, collapsed, expanded, index_cast, mixed_sizes
 from hotdesk.ir.types import is_tensor, shape_of, tensor_with
 from hotdesk.ir.walking import defining_op, int_array, top_level_ops
 from hotdesk.passes.base import FunctionPass
@@ -30,7 +38,7 @@ from hotdesk.sizes.reshaping import Dims, matching
 
 @dataclass(frozen=True, slots=True)
 class ReshapesAsViews(FunctionPass):
-    """Rewrites `tensor.reshape` into collapses and expansions (see the module docstring)."""
+    """Rewrites `tensor.reshape` and transposes of dims of size 1 into collapses and expansions (see the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-reshapes-as-views"
 
@@ -39,7 +47,35 @@ class ReshapesAsViews(FunctionPass):
         for op in top_level_ops(function):
             if op.name == "tensor.reshape":
                 _rewrite(op, sizes)
+            elif op.name == "linalg.transpose" and len(op.results) and _moves_nothing(op):
+                _reshape(op)
         return ()
+
+
+def _moves_nothing(transpose: ir.Operation) -> bool:
+    """Whether the order of the dims with several elements, of which there is one at least, is that of before."""
+    shape = shape_of(transpose.operands[0].type)
+    order = [place for place in int_array(transpose.attributes["permutation"]) if shape[place] != 1]
+    return bool(order) and order == sorted(order)
+
+
+def _reshape(transpose: ir.Operation) -> None:
+    source, result = transpose.operands[0], transpose.results[0]
+    before, after = (_with_units(shape_of(each.type)) for each in (source, result))
+    sizes = mixed_sizes(source, transpose)
+    if len(before) < len(sizes):
+        source = collapsed(source, before, transpose)
+        source = expanded(
+            source, after, [sizes[at] for at in int_array(transpose.attributes["permutation"])], transpose
+        )
+    result.replace_all_uses_with(source)
+    transpose.erase()
+
+
+def _with_units(shape: Sequence[int | None]) -> list[int]:
+    """How many dims each dim of several elements is with those of size 1 behind it, and the first with those before, too."""
+    starts = [place for place, size in enumerate(shape) if size != 1]
+    return [end - start for start, end in pairwise([0, *starts[1:], len(shape)])]
 
 
 def _rewrite(op: ir.Operation, sizes: SymbolicSizes) -> None:
