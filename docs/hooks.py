@@ -19,8 +19,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from hotdesk import errors
-from hotdesk.api import Options
 from hotdesk.cli.main import VERBS
+from hotdesk.compiling.options import Options
 from hotdesk.explain.reason import Reason
 
 ROOT = Path(__file__).resolve().parents[1]

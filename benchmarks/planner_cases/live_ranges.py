@@ -57,19 +57,20 @@ class _LoweredError(Exception):
 
 
 def _lowered_problem(spec: Any, fused: bool) -> Problem:
-    from hotdesk import api
+    import hotdesk
+    from hotdesk.compiling import building
     from hotdesk.runtime.plans.problems import problem_of
     from hotdesk.sizes.expressions import Evaluator
 
     lowered: list[Any] = []
 
-    def stop(*given: Any) -> None:
-        lowered.append(pipeline.lower(*given).main)
+    def stop(*given: Any, **named: Any) -> None:
+        lowered.append(pipeline.lower(*given, **named).main)
         raise _LoweredError
 
     fuse: str = getattr(pipeline, "_FUSE") if fused else _UNFUSED  # noqa: B009
-    with patch.object(pipeline, "_FUSE", fuse), patch.object(api, "lower", stop), suppress(_LoweredError):
-        api.compile(spec.build(), spec.inputs(), dynamic_shapes=spec.dynamic_shapes)
+    with patch.object(pipeline, "_FUSE", fuse), patch.object(building, "lower", stop), suppress(_LoweredError):
+        hotdesk.compile(spec.build(), spec.inputs(), dynamic_shapes=spec.dynamic_shapes)
     (main,) = lowered
     expressions = [buffer.bytes for buffer in main.buffers]
     symbols: set[str] = {str(s) for e in expressions for s in getattr(e, "free_symbols", ())}

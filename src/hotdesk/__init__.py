@@ -5,8 +5,8 @@
     print(program.report(x))
 
 Importing this package imports neither torch nor onnx, and the modules behind a name when it is first used: the command line needs
-few of them. Who reads the code begins with `pipeline.py`, the stages, then `api.py`, which joins them with a front end and the
-runtime; docs/architecture.md says where everything else is.
+few of them. Who reads the code begins with `pipeline.py`, the stages, then `compiling/`, which joins them with a front end and
+the runtime; docs/architecture.md says where everything else is.
 """
 
 from typing import TYPE_CHECKING
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from hotdesk.python.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from hotdesk.api import Options, compile, compile_many
     from hotdesk.artifacts.loading import load
     from hotdesk.comparing.tradeoff import tradeoff
+    from hotdesk.compiling.compile import compile, compile_many
+    from hotdesk.compiling.options import Options
     from hotdesk.errors import HotdeskError
     from hotdesk.jitting import jit
     from hotdesk.planning import Buffer, Plan, Pool, Problem, Tie, plan
@@ -56,7 +57,8 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "api": ("Options", "compile", "compile_many"),
+            "compiling.compile": ("compile", "compile_many"),
+            "compiling.options": ("Options",),
             "artifacts.loading": ("load",),
             "torch_compile.counts": ("FallbackWarning", "dynamo_report"),
             "errors": ("HotdeskError",),

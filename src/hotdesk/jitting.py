@@ -12,7 +12,7 @@ from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.python.whole_imports import whole_imports
 
 if TYPE_CHECKING:
-    from hotdesk.api import Options
+    from hotdesk.compiling.options import Options
     from hotdesk.runtime.program import Program
 
 _Shapes: TypeAlias = "tuple[tuple[int, ...], ...]"
@@ -110,7 +110,7 @@ class Jitted:
             found = self._kept.take(key, shapes)
             if found is None:
                 with whole_imports():
-                    from hotdesk.api import compile as compile_program
+                    from hotdesk.compiling.compile import compile as compile_program
 
                 open_sizes = self._dynamic_shapes
                 found = compile_program(self._function, args, kwargs, dynamic_shapes=open_sizes, options=self._options)

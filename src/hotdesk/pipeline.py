@@ -114,7 +114,7 @@ _STAGES = (
     "keep",
     "plan",
 )
-"""All stages of a compilation, in order, those of `api` included."""
+"""All stages of a compilation, in order, those of `compiling` included."""
 
 
 def compiler(changes: Sequence[Pass] = ()) -> PassPipeline:

@@ -40,7 +40,7 @@ def hotdesk_compile(request: pytest.FixtureRequest) -> Callable[..., Program]:
 
     A program with sizes that vary is held to it for the example arguments.
     """
-    from hotdesk.api import compile
+    from hotdesk.compiling.compile import compile
 
     made: list[tuple[Program, tuple[Any, ...], dict[str, Any]]] = []
     request.node.stash[_MADE] = made

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from hotdesk.api import Options, compile, given_options
+from hotdesk.compiling.compile import compile
+from hotdesk.compiling.options import Options, given_options
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.python.whole_imports import whole_imports
 from hotdesk.report.memory import Memory

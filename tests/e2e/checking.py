@@ -1,5 +1,7 @@
 """Small models compiled and compared with eager PyTorch, and the small nets that several of these tests run."""
 
+# pyright: reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -11,7 +13,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 import hotdesk
-from hotdesk.api import compile as compile_model
+from hotdesk.compiling.compile import compile as compile_model
 
 RTOL, ATOL = 1e-4, 1e-5
 
@@ -111,7 +113,7 @@ def close(actual: Any, expected: Any, rtol: float = RTOL, atol: float = ATOL) ->
     for one, (path, other) in zip(found, wanted, strict=True):
         where = pytree.keystr(path)
         if isinstance(other, torch.Tensor):
-            exact = {"rtol": rtol, "atol": atol, "equal_nan": True}
+            exact: dict[str, Any] = {"rtol": rtol, "atol": atol, "equal_nan": True}
             torch.testing.assert_close(one, other.detach(), **exact, msg=lambda text, where=where: f"{where}: {text}")
         else:
             assert (type(one), one) == (type(other), other), where

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from examples.models import MODELS
-from hotdesk.api import compile as compile_model
+from hotdesk.compiling.compile import compile as compile_model
 from tests.e2e.checking import agree, check_memory
 from tests.e2e.small_models import SMALL_MODELS
 

@@ -1,5 +1,7 @@
 """Ctrl-C during a compilation: it ends at once, whatever stage it is in, and the process can compile again."""
 
+# pyright: reportPossiblyUnboundVariable=false
+
 from __future__ import annotations
 
 import os
@@ -118,7 +120,8 @@ def test_llvm_is_not_waited_for_by_what_exports_c() -> None:
 
 def test_a_process_that_nobody_saves_ends_by_the_signal() -> None:
     """Also where code is made of text while it ends: PyTorch imports `tabulate` then, if it is there, which has named tuples."""
-    ends = "import atexit, hotdesk.api; atexit.register(lambda: print(eval('bool(works())')))\nhotdesk.compile(large, (image,))"
+    at_exit = "atexit.register(lambda: print(eval('bool(works())')))"
+    ends = f"import atexit, hotdesk.compiling.compile; {at_exit}\nhotdesk.compile(large, (image,))"
     run = subprocess.run(
         [sys.executable, "-c", LARGE + PRESS + ends], env=UNCACHED, capture_output=True, text=True, check=False
     )

@@ -1,5 +1,7 @@
 """Programs from the cache on disk are those that compiling makes: the same results, report, decisions and checks."""
 
+# pyright: reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -7,12 +9,13 @@ from typing import Any
 
 import pytest
 import torch
+from torch.utils import _pytree as pytree
 
 import hotdesk
 from examples.models import MODELS
 from examples.models.spec import ModelSpec
-from hotdesk.api import compile as compile_model
 from hotdesk.compiling import program_cache
+from hotdesk.compiling.compile import compile as compile_model
 from hotdesk.runtime.cache import FORMAT
 from tests.e2e.small_models import SMALL_MODELS
 
@@ -41,7 +44,7 @@ def _same(first: hotdesk.Program, second: hotdesk.Program, inputs: tuple[Any, ..
     assert first.memory(*inputs) == second.memory(*inputs)
     assert (repr(first), first.inputs, first.results) == (repr(second), second.inputs, second.results)
     given = [[each.clone() for each in inputs] for _ in range(2)]  # a call may overwrite them
-    expected, found = (torch.utils._pytree.tree_leaves(p(*x)) for p, x in zip((first, second), given, strict=True))
+    expected, found = (pytree.tree_leaves(p(*x)) for p, x in zip((first, second), given, strict=True))
     for one, other in zip(expected, found, strict=True):
         assert torch.equal(one, other) if isinstance(one, torch.Tensor) else one == other
 
@@ -193,7 +196,11 @@ def test_damaged_entries_are_made_again(folder: Path, damage: str, monkeypatch: 
                 path.unlink()
     else:
         written = program_cache.packed
-        monkeypatch.setattr(program_cache, "packed", lambda _: written(("something", "else")))
+
+        def packed_otherwise(_made: object) -> bytes:
+            return written(("something", "else"))
+
+        monkeypatch.setattr(program_cache, "packed", packed_otherwise)
         program_file.unlink()
         compile_model(_net(), (X,))
         monkeypatch.undo()

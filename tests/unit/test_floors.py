@@ -30,11 +30,11 @@ FLOORS = (
     ("pipeline",),
     ("checker", "runtime", "artifacts", "frontends"),
     ("search",),
-    ("api", "compiling", "saved", "comparing", "jitting"),
+    ("compiling", "saved", "comparing", "jitting"),
     ("torch_compile", "training"),
     ("cli", "pytest_plugin"),
 )
-"""From the ground up, as DESIGN says; what `api` tries beside the pipeline stands below it."""
+"""From the ground up, as DESIGN says; what `compiling` tries beside the pipeline stands below it."""
 
 Graph = Mapping[str, frozenset[str]]
 

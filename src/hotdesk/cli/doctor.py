@@ -60,7 +60,7 @@ def _compiles() -> tuple[bool, str]:
     try:
         import numpy as np
 
-        from hotdesk.api import compile
+        from hotdesk.compiling.compile import compile
 
         program = compile(
             "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"

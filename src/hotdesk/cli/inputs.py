@@ -141,7 +141,7 @@ def compiled(options: argparse.Namespace, text: str = "") -> Program:
         HotdeskError: the model does not compile, or options do not go with it.
         OSError: a file cannot be read.
     """
-    from hotdesk.api import compile
+    from hotdesk.compiling.compile import compile
 
     if _is_pytorch(options.model):
         return _with_examples(options).program
@@ -178,7 +178,7 @@ def _is_pytorch(model: str) -> bool:
 
 def _with_examples(options: argparse.Namespace) -> Ready:
     """A PyTorch model, compiled, with the examples that it has."""
-    from hotdesk.api import compile
+    from hotdesk.compiling.compile import compile
 
     refuse_given(options, "entry")
     given_dims(options)

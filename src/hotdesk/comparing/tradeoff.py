@@ -11,8 +11,10 @@ from importlib.metadata import version
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hotdesk.api import Options, captured, given_options, ways
 from hotdesk.comparing.others import OTHERS, Other, other, require_others
+from hotdesk.compiling.building import ways
+from hotdesk.compiling.capturing import captured
+from hotdesk.compiling.options import Options, given_options
 from hotdesk.errors import OptionError
 from hotdesk.frontends.donation import Donate, donating
 from hotdesk.frontends.mlir.reading import is_given

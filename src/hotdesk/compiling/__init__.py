@@ -1,2 +1,3 @@
-"""What compiling makes before a program has memory: its machine code linked (`linked_program.py`), and both kept on disk for the
-next process (`program_cache.py`)."""
+"""From a model to a program that can be called. To be read in this order: `compile.py` with `options.py`, `capturing.py` for the
+front end, `building.py` for the pipeline, `linked_program.py` for machine code, which `program_cache.py` keeps on disk for other
+processes, and `instantiating.py` for memory."""

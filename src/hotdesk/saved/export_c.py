@@ -21,8 +21,8 @@ from hotdesk.runtime.code.targets import TARGETS, Target
 from hotdesk.runtime.interface import TensorSpec
 
 if TYPE_CHECKING:
+    from hotdesk.compiling.saving import Saving
     from hotdesk.runtime.plans.layout import Layout
-    from hotdesk.saved.file import Saving
 
 _TYPES = {
     **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)},

@@ -11,7 +11,6 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -48,6 +47,7 @@ from hotdesk.artifacts.records import (
 from hotdesk.artifacts.symbolic import FormulaWriter
 from hotdesk.artifacts.weights import Safetensors
 from hotdesk.compiling.linked_program import LinkedProgram
+from hotdesk.compiling.saving import Saving
 from hotdesk.errors import ArtifactMachineError, NotSavableError, OptionError, WeightsError
 from hotdesk.frontends.captured import Weight
 from hotdesk.frontends.mlir.calling import MlirCalling
@@ -79,32 +79,9 @@ _ALIGNMENT = 64
 Bytes = npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True, slots=True)
-class Saving:
-    """What there is to save: implements `runtime.interface.Saver`.
-
-    Attributes:
-        made: the program, lowered.
-        main, prepare: its functions with their plans.
-        changing: the arguments, by number, that calls change.
-        prepared: address and bytes of what `@prepare` has made.
-    """
-
-    made: LinkedProgram
-    main: Function
-    prepare: Function | None
-    changing: frozenset[int]
-    prepared: tuple[tuple[int, int], ...]
-
-    def save(self, path: str, weights: str, cpu: Sequence[str]) -> None:
-        """As `Program.save`."""
-        _File(self, path, weights).write(cpu)
-
-    def export_c(self, folder: str, target: str, name: str) -> tuple[Path, ...]:
-        """As `Program.export_c`."""
-        from hotdesk.saved.export_c import export_c
-
-        return export_c(self, folder, target, name)
+def save(saving: Saving, path: str, weights: str, cpu: Sequence[str]) -> None:
+    """As `Program.save`."""
+    _File(saving, path, weights).write(cpu)
 
 
 class SectionBuilder:

@@ -25,7 +25,8 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from torch.utils._python_dispatch import _disable_current_modes
     from torch.utils.checkpoint import CheckpointPolicy
 
-    from hotdesk.api import Options, build, check_bool
+    from hotdesk.compiling.building import build
+    from hotdesk.compiling.options import Options, check_bool
     from hotdesk.errors import HotdeskError, OptionError
     from hotdesk.frontends.torch.compiled_for import is_compiled_for_ours, note_backend
     from hotdesk.frontends.torch.decompositions.ctc_loss import tell_dynamo
