@@ -27,7 +27,7 @@ from hotdesk.elements import HALVES, summed_in
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, empty_of, structured
 from hotdesk.ir.locations import source_of
-from hotdesk.ir.types import element_bytes, element_of, shape_of
+from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import (
     attributes_of,
     defining_op,
@@ -41,7 +41,7 @@ from hotdesk.ir.walking import (
 from hotdesk.models.generics import read_generic
 from hotdesk.models.hotdesk import letters_of
 from hotdesk.passes.tensor.contractions import through_transposes
-from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.program.symbolic import byte_size
 
 _Base = tuple[ir.Value, ir.AffineMap]
 """What sums begin with: 16-bit floats, and for each place of the result at which of them."""
@@ -69,12 +69,9 @@ class _Rounded:
 def round_products(function: ir.Operation, makers: list[ir.Operation]) -> Iterator[Decision]:
     """Rewrites those of the products and convolutions of a function to which the rule applies."""
     found = [each for maker in makers if (each := _rounded(maker)) is not None]
-    sizes = SymbolicSizes(function) if found else None
     for each in found:
         maker, at, rounding = each.maker, each.at, each.behind[-1]
-        total: Any = element_bytes(element_of(maker.results[0].type))
-        for size in cast(SymbolicSizes, sizes).shape(maker.results[0]):
-            total = total * size
+        total = byte_size(maker.results[0], function)
         yield Decision("sums", Outcome.FUSED, Reason.ROUNDED_AS_SUMMED, (source_of(maker),), total)
         kind, attributes = rounding.results[0].type, attributes_of(maker)
         to = empty_of(kind, maker.operands[2], at)
