@@ -48,6 +48,10 @@ from hotdesk.kernels.vectors import VectorBuilder
 
 # What things cost, in 1/16 of a cycle, as in `product`; an element of a panel is converted on the way, one of a block by itself.
 _SUM, _BY_ROWS, _BY_SQUARES, _ONE_BY_ONE, _CONVERTED, _AS_VECTOR, _IN_SQUARES, _ALONE = 16, 4, 5, 24, 4, 2, 8, 24
+_DOT, _DOT_STEPS = (
+    256,
+    64,
+)  # what a dot product takes beside its multiplications; steps of k for each that make it worth it
 _SIDE, _DEEP = 192, 512  # rows and columns of a block of c, steps of k
 _SHORT_SIDE, _SHORT_DEEP = 16, 32  # the same on the stack
 _SUMMED_ROWS = 256  # of a 16-bit result, for which panels are packed again
@@ -63,7 +67,7 @@ def half_functions(machine: Machine, element: str, result: str) -> str:
     product += f"func.func private @{layout.sweep}({', '.join(kinds(SWEEP_ARGUMENTS, 'f32'))})\n"
     texts = [convert_function(machine, element, widen=True), convert_function(machine, element, widen=False)]
     texts.append(layout.functions(machine))
-    texts += [dots_function(machine, element, rows, result) for rows in (1, MOST_ROWS)]
+    texts += [dots_function(machine, element, rows, to) for to in sorted({result, "f32"}) for rows in (1, MOST_ROWS)]
     texts.append(_product(machine, element, result))
     return product + DECLARED.format(element="f32") + "".join(texts)
 
@@ -339,9 +343,10 @@ def _cost(
 ) -> Index:
     """What `_panels` takes, in 1/16 of a cycle; more than anything where rows of the left operand do not lie together."""
     tile = Tile.of(f.machine)
-    sums = f.mul(
-        f.mul(f.mul(rows, f.ceildiv(columns, tile.narrow * f.lanes)), k), tile.narrow * _SUM // layout.together
-    )
+    over = _left_over(f, layout, columns, k)
+    panels = f.ceildiv(f.sub(columns, over), tile.narrow * f.lanes)
+    sums = f.mul(f.mul(f.mul(rows, panels), k), tile.narrow * _SUM // layout.together)
+    sums = f.add(sums, f.mul(f.mul(rows, over), f.add(f.floordiv(k, layout.together), _DOT)))
     gathered = f.select(f.equal(right.row, 1), _BY_SQUARES, _ONE_BY_ONE)
     each = f.select(f.equal(right.column, 1), _BY_ROWS, gathered)
     packed = f.mul(f.mul(columns, k), each)
@@ -350,6 +355,14 @@ def _cost(
     converted = f.mul(f.mul(f.mul(rows, k), _CONVERTED), f.ceildiv(columns, _most_columns(f.machine, result)))
     found = f.add(sums, packed, converted, f.mul(stored, f.ceildiv(k, layout.together * _deepest(f.machine))))
     return f.select(f.equal(left.column, 1), found, 1 << 62)
+
+
+def _left_over(f: VectorBuilder, layout: _Layout, columns: Index, k: Index) -> Index:
+    """How many of the last columns are dot products with rows of the left operand, as they are fewer than fill a vector."""
+    over = f.mod(columns, Tile.of(f.machine).narrow * f.lanes)
+    few = f.both(f.at_least(over, 1), f.at_least(MOST_ROWS, over))
+    worth = f.both(f.at_least(columns, f.lanes), f.at_least(k, f.mul(over, _DOT_STEPS * layout.together)))
+    return f.select(f.both(few, worth), over, 0)
 
 
 def _most_columns(machine: Machine, result: str) -> int:
@@ -376,29 +389,40 @@ def _panels(
 ) -> None:
     """A product whose right operand is converted while panels of it are packed, and the left one some rows at a time.
 
-    Sums of a 16-bit result are in f32 behind the panels, for `_SUMMED_ROWS` rows at a time; those of f32 are c itself.
+    Sums of a 16-bit result are in f32 behind the panels, for `_SUMMED_ROWS` rows at a time; those of f32 are c itself. A few
+    columns that are left over are copied behind all of that, one after the other, and summed as dot products with some rows.
     """
     element, (m, n, k) = layout.element, sizes
     tile, deepest = Tile.of(f.machine), _deepest(f.machine)
     width, tall = tile.columns(f.machine, "f32"), _TILES * tile.rows
     deep = even(f, k, layout.together * deepest, layout.multiple(f))
     long = layout.elements(f, deep)
-    wide = even(f, n, _most_columns(f.machine, result), width)
+    over = _left_over(f, layout, n, k)
+    in_panels = f.sub(n, over)
+    wide = even(f, in_panels, _most_columns(f.machine, result), width)
     summed = m if result == "f32" else even(f, m, _SUMMED_ROWS, tall)
-    short_room = 0 if result == "f32" else (tall + _PADDING) * (width + _PADDING)
+    over_room = MOST_ROWS * layout.together * deepest // 2
+    short_room = over_room + (0 if result == "f32" else (tall + _PADDING) * (width + MOST_ROWS + _PADDING))
     block, own = f.scratch(tall * (deepest + _PADDING)), f.scratch(deepest * width + short_room)
-    room = f.mul(wide, long) if result == "f32" else f.add(f.mul(wide, long), _room(summed, wide, f))
-    memory = f.take_scratch(CONVERTED, f.mul(room, 4), own)
+
+    def room_of(wide: Index, summed: Index) -> Index:
+        """Elements of panels and sums."""
+        panels = f.mul(wide, long)
+        return panels if result == "f32" else f.add(panels, _room(summed, f.add(wide, MOST_ROWS), f))
+
+    memory = f.take_scratch(CONVERTED, f.mul(f.add(room_of(wide, summed), over_room), 4), own)
     short = f.same_memory(memory, own)
     wide = f.select(short, width, wide)
     if result != "f32":
         summed = f.select(short, tall, summed)
     sums_at, step = f.mul(wide, long), f.add(long, _PADDING)
+    last_columns, last_at = f.as_elements(memory, element), f.mul(room_of(wide, summed), 2)
     types = kinds(PACK_ARGUMENTS, "f32")
     types[PACK_ARGUMENTS.index("b")] = f"memref<{element}>"
-    with f.steps(0, n, wide) as j, f.steps(0, m, summed) as first:
-        columns, height = f.minimum(wide, f.sub(n, j)), f.minimum(summed, f.sub(m, first))
-        sums = WidenedBlock(c.moved(f, first, j), height, columns, memory, sums_at)
+    with f.steps(0, in_panels, wide) as j, f.steps(0, m, summed) as first:
+        columns, height = f.minimum(wide, f.sub(in_panels, j)), f.minimum(summed, f.sub(m, first))
+        last = f.select(f.more(in_panels, f.add(j, columns)), 0, over)
+        sums = WidenedBlock(c.moved(f, first, j), height, f.add(columns, last), memory, sums_at)
         total = sums.half if result == "f32" else sums.matrix(f)
         if result != "f32":
             f.branch(add, partial(sums.convert, f, element, widen=True))
@@ -408,6 +432,9 @@ def _panels(
                 source, some = b.moved(f, p, f.add(j, q)), f.minimum(width, f.sub(columns, q))
                 values = [here, some, *source.arguments, memory.pointer, f.mul(q, long)]
                 f.call_local(layout.pack, list(zip(values, types, strict=True)))
+            with f.loop(0, last) as q, f.loop(0, here) as each:
+                source = b.moved(f, f.add(p, each), f.add(in_panels, q))
+                f.store(f.load(b.memory, source.at), last_columns, f.add(last_at, f.mul(q, deep), each))
             adds = str(f.either(add, f.at_least(p, 1)))
 
             def sweep(rows: Index, q: Index, left: dict[str, Index], to: Matrix, ahead: dict[str, Index]) -> None:
@@ -418,6 +445,18 @@ def _panels(
                 given |= {"columns": f.minimum(width, f.sub(columns, q)), "add": adds}
                 of_sweep = zip((given[name] for name in SWEEP_ARGUMENTS), kinds(SWEEP_ARGUMENTS, "f32"), strict=True)
                 f.call_local(layout.sweep, list(of_sweep))
+
+            def dots(rows: Index, left: Matrix, to: Matrix) -> None:
+                """The columns that are left over, if any, for some rows as they are."""
+                values = [last, rows, here, last_columns.pointer, last_at, deep, left.memory.pointer, left.at, left.row]
+                given = list(
+                    zip([*values, *to.transpose.arguments, adds], kinds(DOTS_ARGUMENTS, element, "f32"), strict=True)
+                )
+
+                def of(most: int) -> None:
+                    f.call_local(dots_name(element, most, "f32"), given)
+
+                f.first_of(((f.equal(last, 0), lambda: None), (f.equal(last, 1), lambda: of(1))), lambda: of(MOST_ROWS))
 
             def copied() -> None:
                 """Some rows of a at a time, for all panels."""
@@ -430,12 +469,14 @@ def _panels(
                     ahead = asked_ahead(f, left.memory, next_rows, left.row, element, layout.together)
                     with f.loop(0, columns, width) as q:
                         sweep(rows, q, there, total.moved(f, i, q), ahead)
+                    dots(rows, left, total.moved(f, i, columns))
 
             def as_they_lie() -> None:
                 """The only panel, for rows of a as they are."""
                 left = a.moved(f, first, p)
                 ahead = asked_ahead(f, left.memory, left.at, left.row, element, layout.together)
                 sweep(height, 0, layout.where(f, left), total, ahead)
+                dots(height, left, total.moved(f, 0, columns))
 
             if layout.together == 1:
                 copied()
