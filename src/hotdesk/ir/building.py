@@ -206,15 +206,20 @@ def elementwise_copy(source: ir.Value, destination: ir.Value, before: ir.Operati
 
 
 def structured(
-    inputs: Sequence[ir.Value], inits: Sequence[ir.Value], before: ir.Operation
+    inputs: Sequence[ir.Value],
+    inits: Sequence[ir.Value],
+    before: ir.Operation,
+    maps: Sequence[ir.AffineMap] | None = None,
 ) -> tuple[ir.Operation, ir.Operation]:
     """A `linalg.generic` with parallel loops only, and its yield, which passes on what the inits hold.
 
-    Each operand is read or written at the place of the loops; one without dims is the same at all places.
+    Each operand is read or written at the place of the loops, and one without dims is the same at all places, unless `maps` says
+    for each of them where.
     """
     operands, rank = [*inputs, *inits], len(shape_of(inits[0].type))
-    identity, none = ir.AffineMap.get_identity(rank), ir.AffineMap.get(rank, 0, [])
-    maps = [identity if shape_of(value.type) else none for value in operands]
+    if maps is None:
+        identity, none = ir.AffineMap.get_identity(rank), ir.AffineMap.get(rank, 0, [])
+        maps = [identity if shape_of(value.type) else none for value in operands]
     attributes: dict[str, ir.Attribute] = {
         "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(each) for each in maps]),
         "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank),

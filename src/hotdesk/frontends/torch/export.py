@@ -39,6 +39,7 @@ from hotdesk.frontends.torch.dims import SizeNames, dimension_names, merged_limi
 from hotdesk.frontends.torch.empties import settle_empties
 from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, carried_nodes, foreign_op, take_checks
+from hotdesk.frontends.torch.gathered import Gather, is_gather
 from hotdesk.frontends.torch.identity import identity
 from hotdesk.frontends.torch.lines import generated_code, name_places, name_users_lines
 from hotdesk.frontends.torch.pooled_places import settle_places
@@ -319,6 +320,8 @@ class _GraphLowering:
                 flow[node] = lambda _node, _places, made=made: made
             elif is_reinterpretation(node):
                 flow[node] = lambda node, _places: Reinterpreted((node.all_input_nodes[0],))
+            elif is_gather(node):
+                flow[node] = lambda node, _places: Gather.of(node)
             elif is_draw(node):
                 flow[node] = lambda node, _places: Draw.of(node)
             elif is_size_number(node):

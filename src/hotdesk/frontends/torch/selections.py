@@ -2,6 +2,7 @@
 
 x[mask], masked_select(x, mask)   ->    x[nonzero(mask)]
 x[start : start + 3]              ->    elements at places, where the start may be a negative number
+split(x, [n, m])                  ->    x[:n], x[n : n + m]
 x[places] = y                     ->    rows stored at places, none of them counted from the end
 """
 
@@ -11,6 +12,7 @@ x[places] = y                     ->    rows stored at places, none of them coun
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -36,6 +38,8 @@ def settle_selections(graph: torch.fx.Graph) -> None:
             node.target = aten.amax.default
         elif node.target in _SLICES and any(_is_by_cases(each.meta["val"]) for each in node.all_input_nodes):
             _settle_narrow(node)
+        elif node.target is aten.split_with_sizes.default and any(map(_is_node, _split_sizes(node))):
+            _settle_split(node)
     for node in list(graph.nodes):
         if node.target is aten.index.Tensor:
             _settle_masks(node)
@@ -86,6 +90,35 @@ def _settle_narrow(node: torch.fx.Node) -> None:
     made.meta.update(node.meta)
     node.replace_all_uses_with(made)
     node.graph.erase_node(node)
+
+
+def _is_node(value: Any) -> bool:
+    return isinstance(value, torch.fx.Node)
+
+
+def _split_sizes(split: torch.fx.Node) -> Sequence[Any]:
+    return cast("Sequence[Any]", split.args[1])
+
+
+def _settle_split(split: torch.fx.Node) -> None:
+    """Parts whose sizes are numbers that vary, of which torch-mlir makes none: each is a slice."""
+    tensor, sizes, dim = cast("tuple[torch.fx.Node, Sequence[Any], int]", (*split.args, 0)[:3])
+    for part in [user for user in split.users if user.target is operator.getitem]:
+        number = cast(int, part.args[1])
+        with split.graph.inserting_before(part):
+            start: Any = 0
+            for size in sizes[:number]:
+                start = size if start == 0 else _sum(part, start, size)
+            end = sizes[number] if start == 0 else _sum(part, start, sizes[number])
+            made = split.graph.call_function(aten.slice.Tensor, (tensor, dim, start, end))
+        made.meta.update(part.meta)
+        part.replace_all_uses_with(made)
+        split.graph.erase_node(part)
+    split.graph.erase_node(split)
+
+
+def _sum(like: torch.fx.Node, a: Any, b: Any) -> Any:
+    return _put(like, operator.add, a, b) if _is_node(a) or _is_node(b) else a + b
 
 
 def _settle_masks(node: torch.fx.Node) -> None:

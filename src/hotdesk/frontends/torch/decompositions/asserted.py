@@ -63,6 +63,16 @@ def _one_hot(classes: Tensor, num_classes: Any = -1) -> Tensor:
     return (classes.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
 
 
+def _counted_one_hot(input: Tensor, num_classes: Any = -1) -> Tensor:
+    """Of as many classes as the largest one tells: PyTorch's own way branches on it."""
+    if not isinstance(num_classes, int) or num_classes != -1 or input.dtype != torch.int64:
+        return NotImplemented
+    demand(input >= 0, "a class is negative")
+    count = input.max().item() + 1
+    _torch._check(count >= 1)
+    return (input.unsqueeze(-1) == torch.arange(count)).to(torch.int64)
+
+
 def _repeat_interleave(repeats: Tensor, *, output_size: Any = None) -> Tensor:
     """Of as many places as it is said there are: PyTorch's kernel alone adds them up."""
     if output_size is not None:
@@ -77,5 +87,8 @@ ASSERTED: dict[Any, Callable[..., Any]] = {
 }
 """Of ops, as they are taken apart."""
 
-ASSERTING_FUNCTIONS: dict[Any, Callable[..., Any]] = {torch.nn.functional.gaussian_nll_loss: _gaussian_nll_loss}
+ASSERTING_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    torch.nn.functional.gaussian_nll_loss: _gaussian_nll_loss,
+    torch.nn.functional.one_hot: _counted_one_hot,
+}
 """Of functions, while a model is exported."""
