@@ -1,7 +1,7 @@
 """Rewrites of ONNX's nodes, on other shapes, axes and opsets than ONNX's own tests have, beside ONNX's reference evaluator."""
 
 # ONNX is annotated in part only.
-# pyright: reportUnknownMemberType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # ruff: noqa: E501  (a case is a line)
 
 from __future__ import annotations
@@ -446,3 +446,140 @@ def test_exponential_units_keep_their_digits_near_zero() -> None:
     found: Any = hotdesk.compile(model_of(nodes, {"x": x}, dict.fromkeys(units, x), {}, 20))(x=x)
     for own, (_, wanted) in zip(found, units.values(), strict=True):
         np.testing.assert_allclose(np.asarray(own), wanted, rtol=2e-6)
+
+
+EQUATIONS = {
+    "ij,ij,i->j": ((2, 3), (2, 3), (2,)),
+    "ij,jk,kl": ((2, 3), (3, 4), (4, 5)),
+    "i,j,k->kji": ((2,), (3,), (4,)),
+    "...ij,...jk,k->...i": ((2, 3, 4), (2, 4, 5), (5,)),
+    "bi,bj,bij,b->": ((2, 3), (2, 4), (2, 3, 4), (2,)),
+}
+
+
+@pytest.mark.parametrize("equation", EQUATIONS)
+def test_products_of_many_tensors(equation: str) -> None:
+    given = {f"x{number}": floats(*sizes, seed=number) for number, sizes in enumerate(EQUATIONS[equation])}
+    node = helper.make_node("Einsum", list(given), ["y"], equation=equation)
+    expected = np.einsum(equation, *given.values()).astype(np.float32)
+    got: Any = hotdesk.compile(model_of([node], given, {"y": expected}, {}, 13))(*given.values())
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("opset", [11, 17])
+def test_instances_of_open_sizes(opset: int) -> None:
+    x, scale, bias = floats(2, 3, 4, 5), floats(3, seed=1), floats(3, seed=2)
+    node = helper.make_node("InstanceNormalization", ["x", "scale", "bias"], ["y"])
+    model = model_of([node], {"x": x}, {"y": x}, {"scale": scale, "bias": bias}, opset)
+    for value in (model.graph.input[0], model.graph.output[0]):
+        for dim, name in zip(value.type.tensor_type.shape.dim, ("n", "", "h", "w"), strict=True):
+            if name:
+                dim.dim_param = name
+    program = hotdesk.compile(model)
+    for each in (x, floats(1, 3, 7, 2)):
+        difference = each - each.mean((2, 3), keepdims=True)
+        normal = difference / np.sqrt((difference**2).mean((2, 3), keepdims=True) + 1e-5)
+        expected = normal * scale[:, None, None] + bias[:, None, None]
+        np.testing.assert_allclose(program(each), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("opset", [11, 12])
+def test_an_old_hardmax_is_of_matrices(opset: int) -> None:
+    x = floats(2, 3, 4)
+    node = helper.make_node("Hardmax", ["x"], ["y"], axis=1)
+    got: Any = hotdesk.compile(model_of([node], {"x": x}, {"y": x}, {}, opset))(x)
+    rows = x.reshape(2, 12)
+    np.testing.assert_array_equal(got.reshape(2, 12), np.eye(12, dtype=np.float32)[rows.argmax(1)])
+
+
+@pytest.mark.parametrize(("name", "opset"), [("Upsample", 9), ("Resize", 10)])
+def test_old_scales_begin_with_the_first_pixel(name: str, opset: int) -> None:
+    x, scales = floats(1, 1, 3, 4), np.array([1, 1, 2, 2], np.float32)
+    node = helper.make_node(name, ["x", "scales"], ["y"], mode="linear")
+    expected: Any = np.zeros((1, 1, 6, 8), np.float32)
+    for row, column in np.ndindex(6, 8):
+        top, left = row // 2, column // 2
+        down, right = min(top + 1, 2), min(left + 1, 3)
+        a, b = (row % 2) / 2, (column % 2) / 2
+        upper, lower = (x[0, 0, each, left] * (1 - b) + x[0, 0, each, right] * b for each in (top, down))
+        expected[0, 0, row, column] = upper * (1 - a) + lower * a
+    got: Any = hotdesk.compile(model_of([node], {"x": x}, {"y": expected}, {"scales": scales}, opset))(x)
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+    nearest = helper.make_node(name, ["x", "scales"], ["y"], mode="nearest")
+    scales = np.array([1, 1, 2.5, 1.5], np.float32)
+    expected = x[:, :, np.arange(7)[:, None] * 2 // 5, np.arange(6) * 2 // 3]
+    got = hotdesk.compile(model_of([nearest], {"x": x}, {"y": expected}, {"scales": scales}, opset))(x)
+    np.testing.assert_array_equal(got, expected)
+
+
+def cubic(distance: float) -> float:
+    x, a = abs(distance), -0.75
+    if x <= 1:
+        return (a + 2) * x**3 - (a + 3) * x**2 + 1
+    return a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a if x < 2 else 0.0
+
+
+@pytest.mark.parametrize("align", [0, 1])
+def test_cubic_samples_at_a_border(align: int) -> None:
+    """Each tap is brought inside by itself; the weights are those of where the point is."""
+    x, grid = floats(1, 2, 5, 6), floats(1, 4, 4, 2, seed=1) * 1.5
+    attributes: dict[str, Any] = {"mode": "bicubic", "padding_mode": "border", "align_corners": align}
+    node = helper.make_node("GridSample", ["x", "grid"], ["y"], **attributes)
+    expected: Any = np.zeros((1, 2, 4, 4), np.float32)
+    for i, j in np.ndindex(4, 4):
+        u, v = grid[0, i, j]
+        column, row = ((u + 1) * 2.5, (v + 1) * 2) if align else (((u + 1) * 6 - 1) / 2, ((v + 1) * 5 - 1) / 2)
+        for m in range(int(np.floor(row)) - 1, int(np.floor(row)) + 3):
+            for n in range(int(np.floor(column)) - 1, int(np.floor(column)) + 3):
+                weight = cubic(row - m) * cubic(column - n)
+                expected[0, :, i, j] += weight * x[0, :, min(max(m, 0), 4), min(max(n, 0), 5)]
+    got: Any = hotdesk.compile(model_of([node], {"x": x, "grid": grid}, {"y": expected}, {}, 16))(x, grid)
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+
+
+def lstm(functions: Sequence[str]) -> Any:
+    weights, recurrence = floats(1, 8, 3, seed=1), floats(1, 8, 2, seed=2)
+    node = helper.make_node("LSTM", ["x", "w", "r"], ["y"], hidden_size=2, activations=functions)
+    x = floats(4, 1, 3)
+    return x, weights[0], recurrence[0], model_of(
+        [node], {"x": x}, {"y": floats(4, 1, 1, 2)}, {"w": weights, "r": recurrence}, 14
+    )  # fmt: skip
+
+
+def test_an_lstm_has_the_functions_that_are_named() -> None:
+    x, weights, recurrence, model = lstm(["Sigmoid", "Softsign", "Relu"])
+    h: Any = np.zeros((1, 2), np.float32)
+    c, found = h, list[Any]()
+    for step in x:
+        i, o, f, g = np.split(step @ weights.T + h @ recurrence.T, 4, axis=1)
+        i, o, f = (1 / (1 + np.exp(-each)) for each in (i, o, f))
+        c = f * c + i * (g / (1 + np.abs(g)))
+        h = o * np.maximum(c, 0)
+        found.append(h)
+    np.testing.assert_allclose(hotdesk.compile(model)(x), np.stack(found)[:, None], rtol=1e-5, atol=1e-6)
+
+
+def test_an_lstm_with_a_function_that_is_not_compiled_is_refused() -> None:
+    with pytest.raises(UnsupportedOpError, match="HardSigmoid"):
+        hotdesk.compile(lstm(["HardSigmoid", "Tanh", "Tanh"])[-1])
+
+
+@pytest.mark.parametrize("name", ["Scan", "GridSample"])
+def test_lowerings_that_want_to_know_sizes_are_refused(name: str) -> None:
+    """torch-mlir's own end each call with an error."""
+    x, grid, start = floats(1, 1, 3, 3), floats(1, 2, 2, 2), floats(3)
+    if name == "GridSample":
+        node = helper.make_node(name, ["x", "grid"], ["y"])
+        model = model_of([node], {"x": x, "grid": grid}, {"y": floats(1, 1, 2, 2)}, {}, 16)
+        model.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "h"
+    else:
+        info = [helper.make_tensor_value_info(each, TensorProto.FLOAT, [3]) for each in ("a", "row", "b", "kept")]
+        nodes = [helper.make_node("Add", ["a", "row"], ["b"]), helper.make_node("Exp", ["b"], ["kept"])]
+        body = helper.make_graph(nodes, "body", info[:2], info[2:])
+        node = helper.make_node(name, ["start", "x"], ["y", "all"], body=body, num_scan_inputs=1)
+        rows = floats(4, 3)
+        model = model_of([node], {"start": start, "x": rows}, {"y": start, "all": rows}, {}, 17)
+        for value in (model.graph.input[1], model.graph.output[1]):
+            value.type.tensor_type.shape.dim[0].dim_param = "n"
+    with pytest.raises(UnsupportedOpError, match="expected sizes that are numbers"):
+        hotdesk.compile(model)

@@ -21,18 +21,21 @@ class Unlowered(Exception):
         super().__init__(str(self.refusal))
 
 
-Values: TypeAlias = "Mapping[str, tuple[int, int]]"
-"""The element type, by ONNX's number, and the rank of values by name."""
+Values: TypeAlias = "Mapping[str, tuple[int, int, bool]]"
+"""The element type, by ONNX's number, the rank, and whether a size is open, of values by name."""
 
 
 def refuse_untrusted(model: OnnxModel) -> None:
     """Raises Unlowered for the first node whose lowering gives wrong results."""
     graph = model.proto.graph
     kinds = {each.name: each.type.tensor_type for each in (*graph.input, *graph.value_info, *graph.output)}
-    values = {name: (int(kind.elem_type), len(kind.shape.dim)) for name, kind in kinds.items()}
+    values = {
+        name: (int(kind.elem_type), len(kind.shape.dim), any(not dim.HasField("dim_value") for dim in kind.shape.dim))
+        for name, kind in kinds.items()
+    }
     arguments = {each.name for each in graph.input}
     true = {each.name for each in graph.initializer if _is_true(each)}
-    values |= {each.name: (int(each.data_type), len(each.dims)) for each in graph.initializer}
+    values |= {each.name: (int(each.data_type), len(each.dims), False) for each in graph.initializer}
     for number, node in enumerate(graph.node):
         if any(_passes_condition_over(each, true) for each in _nested(node)):
             raise Unlowered(model, number, "a loop without stacked results, or of trips that are known", "another")
@@ -106,6 +109,22 @@ def _set(name: str, value: bytes) -> Callable[[Any, Values], bool]:
     return is_set
 
 
+def _of_open_size(node: Any, values: Values) -> bool:
+    """Results are made as long as one element, or places looked for in an image of no size, where a size is open."""
+    return any(values[each][2] for each in node.input if each in values)
+
+
+def _of_opset_10(node: Any, _values: Values) -> bool:
+    """A node of scales alone has other coordinates than later ones."""
+    return len(node.input) == 2
+
+
+def _with_own_functions(node: Any, _values: Values) -> bool:
+    """Some other activation is computed than is named."""
+    named = [each.strings for each in node.attribute if each.name == "activations"]
+    return any([text.decode().lower() for text in each] != ["sigmoid", "tanh", "tanh"] for each in named)
+
+
 def _with_places(node: Any, _values: Values) -> bool:
     """Places are counted in the plane of a channel, with uneven pads in that and the pads."""
     return len(node.output) > 1 and bool(node.output[1])
@@ -132,7 +151,16 @@ UNTRUSTED: dict[str, Callable[[Any, Values], bool]] = {
     "SpaceToDepth": _set("mode", b"CRD"),
 }
 """Whether the lowering of a node is wrong, by the name of its op."""
-UNWRITTEN: dict[str, Callable[[Any, Values], bool]] = {"MaxPool": _with_places}
+UNWRITTEN: dict[str, Callable[[Any, Values], bool]] = {
+    "GridSample": _of_open_size,
+    "Hardmax": _always,
+    "InstanceNormalization": _of_open_size,
+    "LSTM": _with_own_functions,
+    "MaxPool": _with_places,
+    "Resize": _of_opset_10,
+    "Scan": _of_open_size,
+    "Upsample": _set("mode", b"linear"),
+}
 """The same for nodes that were not written with others, by ops that are right as part of what is written."""
 NO_ARGUMENT: dict[str, int] = {"Expand": 1}
 """By op, the operand that may not be an argument of the model, where a node was not rewritten: its lowering wants to know it."""

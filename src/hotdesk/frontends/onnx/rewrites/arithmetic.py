@@ -3,7 +3,9 @@ and products."""
 
 from __future__ import annotations
 
+import re
 from functools import reduce
+from math import prod
 from operator import mul
 from typing import Any
 
@@ -117,11 +119,53 @@ def _product(op: OnnxNode) -> Any:
 
 
 def _einsum(op: OnnxNode) -> Any:
-    """Of scalars alone it is their product."""
+    """Of scalars alone it is their product; of three tensors or more, that of two and the others.
+
+    torch-mlir sums over a label with the first two that have it, though another one has it too.
+    """
     factors = [op.tensor(number) for number in range(len(op.inputs))]
-    if any(each.rank for each in factors):
+    if not any(each.rank for each in factors):
+        return reduce(mul, factors[1:], op.graph.op("Identity", factors[0]))
+    if len(factors) < 3:
         return NotImplemented
-    return reduce(mul, factors[1:], op.graph.op("Identity", factors[0]))
+    given, _, result = str(op.attribute("equation")).replace(" ", "").partition("->")
+    labels = [re.findall(r"\.\.\.|\w", each) for each in given.split(",")]
+    if "->" in str(op.attribute("equation")):
+        wanted = re.findall(r"\.\.\.|\w", result)
+    else:
+        every = [label for each in labels for label in each]
+        wanted = ["..."] * ("..." in every) + sorted(each for each in set(every) if every.count(each) == 1)
+    while len(factors) > 1:
+        read = {label for each in labels[2:] for label in each} | set(wanted)
+        kept = list(dict.fromkeys(label for each in labels[:2] for label in each if label in read))
+        kept = wanted if len(factors) == 2 else ["..."] * ("..." in kept) + [each for each in kept if each != "..."]
+        equation = f"{''.join(labels[0])},{''.join(labels[1])}->{''.join(kept)}"
+        factors[:2], labels[:2] = [op.graph.op("Einsum", *factors[:2], equation=equation)], [kept]
+    return factors[0]
+
+
+def _hardmax(op: OnnxNode) -> Any:
+    """Before opset 13 of matrices: the dimensions from the axis on are one."""
+    x = op.x
+    axis: int = op.attribute("axis", 1) % x.rank
+    if op.graph.first_opset >= 13 or axis == x.rank - 1:
+        return NotImplemented
+    rows = x.reshape(prod(x.sizes[:axis]), prod(x.sizes[axis:]))
+    return op.graph.op("Hardmax", rows, axis=1).reshape(*x.sizes)
+
+
+def _instance_normalization(op: OnnxNode) -> Any:
+    """Of images of open sizes: torch-mlir does not divide the variance by them."""
+    x, scale, bias = op.x, op.tensor(1), op.tensor(2)
+    if x.rank < 3 or None not in x.shape[2:]:
+        return NotImplemented
+    axes = range(2, x.rank)
+    wide = x.cast(_F32) if x.element in _HALVES else x
+    difference = wide - wide.reduce("Mean", axes, keepdims=True)
+    variance = (difference * difference).reduce("Mean", axes, keepdims=True)
+    normal = difference / op.graph.op("Sqrt", variance + op.attribute("epsilon", 1e-5))
+    factor, term = (each.cast(wide.element).unsqueeze(*range(1, x.rank - 1)) for each in (scale, bias))
+    return (normal * factor + term).cast(x.element)
 
 
 def _bit_cast(op: OnnxNode) -> Any:
@@ -188,6 +232,8 @@ REWRITES: Rewrites = {
     "Det": _determinant,
     "MatMul": _product,
     "Einsum": _einsum,
+    "Hardmax": _hardmax,
+    "InstanceNormalization": _instance_normalization,
     "Elu": _elu,
     "LpNormalization": _lp_normalization,
     "MeanVarianceNormalization": _mean_variance,

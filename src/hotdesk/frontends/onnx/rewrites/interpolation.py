@@ -35,12 +35,16 @@ class _Axis:
 
 
 def _resize(op: OnnxNode) -> Any:
+    """Before opset 11, coordinates had no name, and were those of the first element of each."""
     x, wanted = op.x, op.result_sizes()
     sizes = x.sizes
     if 0 in sizes or 0 in wanted:
         return NotImplemented
     axes = [each % x.rank for each in op.attribute("axes", range(x.rank))]
-    mode, transform = op.attribute("mode", "nearest"), op.attribute("coordinate_transformation_mode", "half_pixel")
+    mode = op.attribute("mode", "nearest")
+    transform = op.attribute(
+        "coordinate_transformation_mode", "half_pixel" if op.graph.first_opset > 10 else "asymmetric"
+    )
     y = x if mode == "nearest" else x.cast(_F32)
     for each in _axes(op, axes, sizes, wanted, transform):
         y = _resized(op, y, each, mode, transform)
@@ -87,7 +91,16 @@ def _resized(op: OnnxNode, x: OnnxTensor, at: _Axis, mode: str, transform: str) 
     places = _coordinates(graph, at, transform)
     if mode == "nearest":
         y = x.gather(
-            _checked(op, at, _nearest(places, op.attribute("nearest_mode", "round_prefer_floor"), at.size)), at.axis
+            _checked(
+                op,
+                at,
+                _nearest(
+                    places,
+                    op.attribute("nearest_mode", "round_prefer_floor" if op.graph.first_opset > 10 else "floor"),
+                    at.size,
+                ),
+            ),
+            at.axis,
         )
     else:
         y = _weighted(op, x, at, places, mode)
@@ -233,7 +246,8 @@ def sampled(
     }[mode]
     if mode == "nearest":
         coordinates = [graph.op("Round", each) for each in coordinates]
-    coordinates = [_within(each, size, padding, align) for each, size in zip(coordinates, sizes, strict=True)]
+    if mode != "cubic":  # whose weights are those of where a point is, each of its taps inside by itself
+        coordinates = [_within(each, size, padding, align) for each, size in zip(coordinates, sizes, strict=True)]
     bases = [graph.op("Floor", each) for each in coordinates]
     first = graph.value(np.arange(batch, dtype=np.int64)[:, None] * prod(sizes))
     parts: list[OnnxTensor] = []

@@ -17,6 +17,8 @@ _BY_DIRECTION = {"LSTM": (1, 2, 3, 5, 6, 7), "GRU": (1, 2, 3, 5), "RNN": (1, 2, 
 _STATES = (5, 6)
 _FUNCTIONS = ("Relu", "Sigmoid", "Softplus", "Softsign", "Tanh")
 """Activations without a parameter, which are ops."""
+_LSTM = ["sigmoid", "tanh", "tanh"]
+"""Those of an LSTM that says none; torch-mlir takes them for others, too."""
 _UNROLLED = 256
 """Steps that are written out."""
 
@@ -70,7 +72,10 @@ def _one_way(op: OnnxNode, number: int, backwards: bool, layout: int) -> list[On
 def _is_beyond_gates(op: OnnxNode) -> bool:
     """Whether torch-mlir passes something over."""
     given = (op.optional(_LENGTHS), op.optional(_PEEPHOLES))
-    return any(each is not None for each in given) or bool(op.attribute("clip") or op.attribute("input_forget", 0))
+    own = [each.lower() for each in op.attribute("activations") or _LSTM] != _LSTM
+    return (
+        own or any(each is not None for each in given) or bool(op.attribute("clip") or op.attribute("input_forget", 0))
+    )
 
 
 def _steps(op: OnnxNode, layout: int) -> Any:
