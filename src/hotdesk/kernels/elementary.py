@@ -13,12 +13,14 @@ compute in f32 before they get here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import entered
+from hotdesk.ir.types import scalar_of
 from hotdesk.ir.walking import constant_of, nested_ops
 
 _LN2_HIGH = 0.693145751953125  # 15 bits: its product with an exponent is exact
@@ -399,39 +401,57 @@ _MULTIPLIED = {2.0: 1, 3.0: 2}
 """Exponents of powers that are products, with the number of multiplications."""
 
 
-def symbol(op: str) -> str:
-    """The function that computes `math.<op>` on f32."""
-    return f"hotdesk_{op}"
+def symbol(op: str, lanes: int = 0) -> str:
+    """The function that computes `math.<op>` on f32, or on vectors of so many."""
+    return f"hotdesk_{op}_{lanes}" if lanes else f"hotdesk_{op}"
 
 
-def text(op: str) -> str:
+def text(op: str, lanes: int = 0) -> str:
     """The function of `math.<op>` as MLIR text: internal to its module, inlined wherever it is called."""
     make, arity = _FUNCTIONS[op]
     function = _FunctionText()
     result = make(*(_Scalar(function, f"%x{i}", "f32") for i in range(arity)))
-    parameters = ", ".join(f"%x{i}: f32" for i in range(arity))
+    lines = [*function.lines, f"  return {result.name} : f32"]
+    if lanes:
+        lines = [_widened(line, lanes) for line in lines]
+    kind = f"vector<{lanes}xf32>" if lanes else "f32"
+    parameters = ", ".join(f"%x{i}: {kind}" for i in range(arity))
     attributes = "{llvm.always_inline, llvm.linkage = #llvm.linkage<internal>}"
-    head = f"func.func private @{symbol(op)}({parameters}) -> f32 attributes {attributes} {{"
-    return "\n".join([head, *function.lines, f"  return {result.name} : f32", "}"])
+    head = f"func.func private @{symbol(op, lanes)}({parameters}) -> {kind} attributes {attributes} {{"
+    return "\n".join([head, *lines, "}"])
+
+
+def _widened(line: str, lanes: int) -> str:
+    """A line on scalars as the same on vectors."""
+    line = re.sub(r"arith\.constant (\S+) :", r"arith.constant dense<\1> :", line)
+    head, _, types = line.rpartition(" : ")
+    types = re.sub(r"\b[fi]\d+\b", lambda kind: f"vector<{lanes}x{kind[0]}>", types)
+    if "arith.select" in head:
+        types = f"vector<{lanes}xi1>, {types}"
+    return f"{head} : {types}"
 
 
 def use_elementary_functions(module: ir.Module) -> None:
-    """Exchanges the ops of the `math` dialect on f32 for calls of the functions above, and defines those."""
-    used: dict[str, None] = {}
+    """Exchanges the ops of the `math` dialect on f32 and vectors of it for calls of the functions above, and defines those."""
+    used: dict[tuple[str, int], None] = {}
     with entered(module.operation):
         f32 = ir.F32Type.get()
         for op in nested_ops(module.operation):
             dialect, _, name = op.name.partition(".")
-            if dialect != "math" or name not in _FUNCTIONS or op.results[0].type != f32:
+            if dialect != "math" or name not in _FUNCTIONS:
+                continue
+            kind = op.results[0].type
+            lanes = kind.shape[0] if isinstance(kind, ir.VectorType) and kind.rank == 1 else 0
+            if scalar_of(kind) != f32 or (kind != f32 and not lanes):
                 continue
             if name == "powf" and _exponent(op) in _MULTIPLIED:
                 _multiply_out(op, _MULTIPLIED[_exponent(op)])
                 continue
-            used[name] = None
-            callee = {"callee": ir.FlatSymbolRefAttr.get(symbol(name))}
-            replace(op, create("func.call", list(op.operands), [f32], callee, before=op))
-        for name in used:
-            parsed = ir.Module.parse(text(name))  # kept while its function moves
+            used[name, lanes] = None
+            callee = {"callee": ir.FlatSymbolRefAttr.get(symbol(name, lanes))}
+            replace(op, create("func.call", list(op.operands), [kind], callee, before=op))
+        for name, lanes in used:
+            parsed = ir.Module.parse(text(name, lanes))  # kept while its function moves
             function = parsed.body.operations[0]
             function.operation.detach_from_parent()
             module.body.append(function)

@@ -1,5 +1,9 @@
 """Elementary functions on f32 against f64, in units in the last place; special values as the C library has them."""
 
+# PyTorch and NumPy are annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportCallIssue=false, reportAssignmentType=false
+
 from __future__ import annotations
 
 import ctypes
@@ -44,29 +48,33 @@ _SPECIAL = np.array(
 )
 
 
-def _loop(op: str) -> str:
+def _loop(op: str, lanes: int) -> str:
     inputs = "%x, %y" if op == "powf" else "%x"
+    load, store, kind = (
+        ("vector.load", "vector.store", f"vector<{lanes}xf32>") if lanes else ("memref.load", "memref.store", "f32")
+    )
+    of = f", {kind}" if lanes else ""
     return f"""
 func.func @run(%a: memref<f32>, %b: memref<f32>, %c: memref<f32> {{llvm.noalias}}, %n: index) {{
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
+  %c1 = arith.constant {lanes or 1} : index
   %A = memref.reinterpret_cast %a to offset: [0], sizes: [%n], strides: [1] : memref<f32> to memref<?xf32>
   %B = memref.reinterpret_cast %b to offset: [0], sizes: [%n], strides: [1] : memref<f32> to memref<?xf32>
   %C = memref.reinterpret_cast %c to offset: [0], sizes: [%n], strides: [1] : memref<f32> to memref<?xf32>
   scf.for %i = %c0 to %n step %c1 {{
-    %x = memref.load %A[%i] : memref<?xf32>
-    %y = memref.load %B[%i] : memref<?xf32>
-    %z = math.{op} {inputs} : f32
-    memref.store %z, %C[%i] : memref<?xf32>
+    %x = {load} %A[%i] : memref<?xf32>{of}
+    %y = {load} %B[%i] : memref<?xf32>{of}
+    %z = math.{op} {inputs} : {kind}
+    {store} %z, %C[%i] : memref<?xf32>{of}
   }}
   return
 }}"""
 
 
 class _Compiled:
-    def __init__(self, op: str) -> None:
+    def __init__(self, op: str, lanes: int = 0) -> None:
         with make_context(), ir.Location.unknown():
-            module = ir.Module.parse(_loop(op))
+            module = ir.Module.parse(_loop(op, lanes))
             kernels_to_llvm(module)
             self.text = str(module)
             self._engine = ExecutionEngine(module, opt_level=3)
@@ -119,6 +127,14 @@ def test_floats_of_all_magnitudes(op: str) -> None:
 def test_special_values(op: str) -> None:
     x, y = (each.ravel().copy() for each in np.meshgrid(_SPECIAL, _SPECIAL))
     _check(op, x, y)
+
+
+@pytest.mark.parametrize("op", ELEMENTARY)
+def test_vectors_have_the_same_functions(op: str) -> None:
+    x = np.concatenate([np.resize(_SPECIAL, 64), _floats(0, _ALL, 65537)])
+    x = x[: x.size // 16 * 16]
+    y = np.random.default_rng(0).permutation(x)
+    np.testing.assert_array_equal(_compiled(op, 16)(x, y), _compiled(op)(x, y))
 
 
 def test_powers_of_moderate_size() -> None:

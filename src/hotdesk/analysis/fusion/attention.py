@@ -6,8 +6,8 @@
 Rules:
 
 1. The softmax is along the last dimension of its tensor, which the second product sums over; all of it is f32.
-2. What it is a softmax of follows from the scores of one product by elementwise arithmetic on them, on constants, on tensors that
-   are broadcast to them and on the numbers of the query and the key.
+2. What it is a softmax of follows from the scores of one product by elementwise arithmetic and hyperbolic tangents, of them,
+   constants, tensors that are broadcast to them and the numbers of the query and the key.
 3. The scores, what follows from them and the weights are wanted by nothing else.
 
 A row all of whose scores are -∞ may be guarded: the maximum replaced by 0 where it is -∞, and the sum by 1 where it is 0.
@@ -30,7 +30,8 @@ Formula: TypeAlias = tuple[Any, ...]
 """What a payload computes: `(op, formula, …)`, `("in", operand)` or `("constant", number)`."""
 
 _WIDENING = ("arith.extf",)
-_IN_SCORES = frozenset(("linalg.index", "linalg.yield"))
+_IN_SCORES = frozenset(("linalg.index", "linalg.yield", "math.tanh"))
+"""What scores are made with besides `arith`; a hyperbolic tangent caps them softly."""
 _EQUAL = 1
 """The number of `arith.cmpf`'s predicate `oeq`."""
 _IN, _FIRST, _SECOND = "in", ("in", 0), ("in", 1)
