@@ -42,3 +42,15 @@ def test_a_product_and_what_it_is_added_to_are_rounded_once(dtype: torch.dtype, 
     exact = op(*(each.double() for each in args))
     assert away(program(*args), exact) <= 1.02 * away(op(*args), exact)
     assert program.memory(*args).arena == 0
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=["bf16", "f16"])
+def test_products_of_what_others_have_rounded(dtype: torch.dtype) -> None:
+    """Each multiplies, as it is, what the one before has rounded, with nothing in between."""
+
+    def chain(x: Any, first: Any, bias: Any, second: Any, third: Any) -> Any:
+        return functional.linear(functional.linear(x, first, bias), second, bias) @ third
+
+    args = tuple(random(*shape, dtype=dtype) for shape in ((20, 40), (40, 40), (40,), (40, 40), (40, 40)))
+    exact = chain(*(each.double() for each in args))
+    assert away(hotdesk.compile(Call(chain), args)(*args), exact) <= 1.02 * away(chain(*args), exact)

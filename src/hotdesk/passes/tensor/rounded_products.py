@@ -52,14 +52,12 @@ class _Rounded:
     """A product or convolution that rounds its sums itself.
 
     Attributes:
-        maker: what makes the sums.
         at: the op in front of which all is there that it reads.
         behind: the ops up to the one that rounds them, which comes last; each alone reads the one before.
         operands: what is multiplied, as 16-bit floats.
         base: what the sums begin with; None if with zeros.
     """
 
-    maker: ir.Operation
     at: ir.Operation
     behind: tuple[ir.Operation, ...]
     operands: tuple[ir.Value, ir.Value]
@@ -68,9 +66,13 @@ class _Rounded:
 
 def round_products(function: ir.Operation, makers: list[ir.Operation]) -> Iterator[Decision]:
     """Rewrites those of the products and convolutions of a function to which the rule applies."""
-    found = [each for maker in makers if (each := _rounded(maker)) is not None]
-    for each in found:
-        maker, at, rounding = each.maker, each.at, each.behind[-1]
+    for maker in makers:
+        each = _rounded(
+            maker
+        )  # of what the rewriting of others has left: a product may multiply what another one rounds
+        if each is None:
+            continue
+        at, rounding = each.at, each.behind[-1]
         total = byte_size(maker.results[0], function)
         yield Decision("sums", Outcome.FUSED, Reason.ROUNDED_AS_SUMMED, (source_of(maker),), total)
         kind, attributes = rounding.results[0].type, attributes_of(maker)
@@ -127,7 +129,7 @@ def _rounded(maker: ir.Operation) -> _Rounded | None:
     reader = rounding_of(result, narrow)
     if reader is None or reader.block != maker.block:
         return None
-    return _Rounded(maker, reader if behind else maker, (*behind, *views, reader), operands, base)
+    return _Rounded(reader if behind else maker, (*behind, *views, reader), operands, base)
 
 
 def _as_they_were(operands: tuple[ir.Value, ir.Value]) -> tuple[ir.Value, ir.Value]:
