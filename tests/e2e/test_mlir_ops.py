@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hotdesk
-from hotdesk.errors import ExecutionError, ShapeError
+from hotdesk.errors import ArgumentTypeError, ExecutionError, ShapeError, UnsupportedOpError
 
 
 def floats(*sizes: int) -> Any:
@@ -61,3 +61,124 @@ def test_convolutions_and_pooling_step_by_one_where_nothing_is_said() -> None:
     conv = o + np.einsum("ncik,fck->nfi", windows, w)
     pooled = p + conv[..., :-1] + conv[..., 1:]
     np.testing.assert_allclose(program(x, w, floats(2), o, p), pooled, rtol=1e-5, atol=1e-6)
+
+
+# Ops that are several
+
+
+def test_softmax_is_that_of_numpy() -> None:
+    program = hotdesk.compile("""
+    func.func @f(%x: tensor<?x7xf32>, %n: index) -> tensor<?x7xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> tensor<?x7xf32> {
+        %s = linalg.softmax dimension(1) ins(%y : tensor<?x7xf32>) outs(%y : tensor<?x7xf32>) -> tensor<?x7xf32>
+        scf.yield %s : tensor<?x7xf32>
+      }
+      return %r : tensor<?x7xf32>
+    }""")
+    x = floats(5, 7)
+    for times in range(3):
+        np.testing.assert_allclose(program(floats(5, 7), times), x, rtol=1e-5)
+        powers: Any = np.exp(x - x.max(1, keepdims=True))
+        x = powers / powers.sum(1, keepdims=True)
+
+
+def test_softmax_on_memrefs_says_what_to_do() -> None:
+    text = """func.func @f(%x: memref<4xf32>) {
+      linalg.softmax dimension(0) ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
+      return
+    }"""
+    with pytest.raises(UnsupportedOpError, match="`linalg.softmax` on memrefs: expected one on tensors"):
+        hotdesk.compile(text)
+
+
+def test_tensors_are_packed_and_unpacked() -> None:
+    program = hotdesk.compile("""
+    func.func @f(%x: tensor<?x15xf32>, %p: tensor<?x4x8x4xf32>, %o: tensor<?x15xf32>) -> (tensor<?x4x8x4xf32>, tensor<?x15xf32>) {
+      %one = arith.constant 1.0 : f32
+      %0 = linalg.pack %x padding_value(%one : f32) inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %p
+        : tensor<?x15xf32> -> tensor<?x4x8x4xf32>
+      %1 = linalg.unpack %0 inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %o : tensor<?x4x8x4xf32> -> tensor<?x15xf32>
+      return %0, %1 : tensor<?x4x8x4xf32>, tensor<?x15xf32>
+    }""")
+    x = floats(13, 15)
+    packed, back = program(x, floats(2, 4, 8, 4), floats(13, 15) + 1)
+    padded: Any = np.pad(x, ((0, 3), (0, 1)), constant_values=1)
+    assert packed.tolist() == padded.reshape(2, 8, 4, 4).transpose(0, 2, 1, 3).tolist()
+    assert back.tolist() == x.tolist()
+
+
+def test_winograd_transforms_make_a_convolution() -> None:
+    program = hotdesk.compile("""
+    func.func @f(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x3x2xf32>, %o: tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32> {
+      %zero = arith.constant 0.0 : f32
+      %e0 = tensor.empty() : tensor<6x6x2x3xf32>
+      %f = linalg.winograd_filter_transform fmr(F_4_3) ins(%w : tensor<3x3x3x2xf32>) outs(%e0 : tensor<6x6x2x3xf32>)
+        -> tensor<6x6x2x3xf32>
+      %e1 = tensor.empty() : tensor<6x6x1x1x1x2xf32>
+      %i = linalg.winograd_input_transform fmr(F_4_3) ins(%x : tensor<1x6x6x2xf32>) outs(%e1 : tensor<6x6x1x1x1x2xf32>)
+        -> tensor<6x6x1x1x1x2xf32>
+      %fs = tensor.collapse_shape %f [[0, 1], [2], [3]] : tensor<6x6x2x3xf32> into tensor<36x2x3xf32>
+      %is = tensor.collapse_shape %i [[0, 1], [2, 3, 4], [5]] : tensor<6x6x1x1x1x2xf32> into tensor<36x1x2xf32>
+      %e2 = tensor.empty() : tensor<36x1x3xf32>
+      %z = linalg.fill ins(%zero : f32) outs(%e2 : tensor<36x1x3xf32>) -> tensor<36x1x3xf32>
+      %m = linalg.batch_matmul ins(%is, %fs : tensor<36x1x2xf32>, tensor<36x2x3xf32>) outs(%z : tensor<36x1x3xf32>)
+        -> tensor<36x1x3xf32>
+      %ms = tensor.expand_shape %m [[0, 1], [2, 3, 4], [5]] output_shape [6, 6, 1, 1, 1, 3]
+        : tensor<36x1x3xf32> into tensor<6x6x1x1x1x3xf32>
+      %r = linalg.winograd_output_transform fmr(F_4_3) ins(%ms : tensor<6x6x1x1x1x3xf32>) outs(%o : tensor<1x4x4x3xf32>)
+        -> tensor<1x4x4x3xf32>
+      return %r : tensor<1x4x4x3xf32>
+    }""")
+    x, w = floats(1, 6, 6, 2), floats(3, 3, 3, 2)
+    windows = np.lib.stride_tricks.sliding_window_view(x[0], (3, 3), axis=(0, 1))
+    expected = np.einsum("ijckl,fklc->ijf", windows, w)
+    np.testing.assert_allclose(program(x, w, np.zeros((1, 4, 4, 3), np.float32))[0], expected, rtol=1e-4, atol=1e-5)
+
+
+# Numbers
+
+
+def test_complex_numbers_go_in_and_out() -> None:
+    program = hotdesk.compile("""
+    func.func @f(%a: complex<f64>, %b: complex<f32>) -> (complex<f64>, complex<f32>, i1) {
+      %0 = complex.mul %a, %a : complex<f64>
+      %1 = complex.conj %b : complex<f32>
+      %2 = complex.eq %b, %1 : complex<f32>
+      return %0, %1, %2 : complex<f64>, complex<f32>, i1
+    }""")
+    assert program(1 + 2j, 3 - 1j) == ((1 + 2j) ** 2, 3 + 1j, False)
+    assert program(2, np.complex64(1.5)) == (4, 1.5, True)
+    with pytest.raises(ArgumentTypeError, match="a number for complex<f64>, got str"):
+        program("1j", 0)
+
+
+def test_comparisons_of_indices_are_results() -> None:
+    program = hotdesk.compile("""
+    func.func @f(%a: index, %b: index) -> (i1, i1) {
+      %0 = index.cmp ult(%a, %b)
+      %1 = index.bool.constant true
+      return %0, %1 : i1, i1
+    }""")
+    assert program(1, 2) == (True, True)
+    assert program(2, 1) == (False, True)
+
+
+@pytest.mark.parametrize(("element", "dtype"), [("f16", np.float16), ("f32", np.float32), ("f64", np.float64)])
+def test_kinds_of_floats_are_told(element: str, dtype: Any) -> None:
+    kind = f"tensor<6x{element}>"
+    asked = "\n".join(
+        f"%{i} = math.{name} %x : {kind}" for i, name in enumerate(("isinf", "isnormal", "isfinite", "isnan"))
+    )
+    program = hotdesk.compile(f"""func.func @f(%x: {kind}) -> (tensor<6xi1>, tensor<6xi1>, tensor<6xi1>, tensor<6xi1>) {{
+      {asked}
+      return %0, %1, %2, %3 : tensor<6xi1>, tensor<6xi1>, tensor<6xi1>, tensor<6xi1>
+    }}""")
+    least = np.finfo(dtype).smallest_normal
+    x = np.array([np.inf, -np.inf, np.nan, 0, -least, least / dtype(2)], dtype)
+    infinite, normal, finite, none = program(x)
+    assert infinite.tolist() == np.isinf(x).tolist()
+    assert normal.tolist() == [False, False, False, False, True, False]
+    assert finite.tolist() == np.isfinite(x).tolist()
+    assert none.tolist() == np.isnan(x).tolist()

@@ -81,7 +81,8 @@ def _said_by_users(formal: Formal) -> Formal:
 
 def _number(kind: ir.Type) -> Number | None:
     text = str(kind)
-    return Number(text) if isinstance(kind, (ir.IndexType, ir.IntegerType, ir.FloatType)) and text in DTYPES else None
+    is_number = isinstance(kind, (ir.IndexType, ir.IntegerType, ir.FloatType, ir.ComplexType))
+    return Number(text) if is_number and text in DTYPES else None
 
 
 def _shaped(sizes: Sequence[int | None], element: str, on_memrefs: bool) -> ir.Type:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Complex, Integral, Real
 from typing import Any, cast
 
 import numpy as np
@@ -14,6 +14,9 @@ from hotdesk.frontends.mlir.counted import as_kind, received
 from hotdesk.frontends.mlir.strided_arrays import StridedArgument
 from hotdesk.runtime.arguments.tensors import empty
 from hotdesk.runtime.calling import Positional
+
+_COMPLEX = {"complex<f32>": "c64", "complex<f64>": "c128"}
+"""The element types of complex numbers by those of MLIR."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +55,12 @@ class Number:
             bits = int(self.kind[1:])
             number = self._integer(found, value, what, -(2 ** (bits - 1)), 2**bits - 1)
             return np.array(number - (number >> (bits - 1) & 1) * 2**bits if number >= 0 else number, f"int{bits}")
-        if isinstance(found, bool) or not isinstance(found, Real):
+        is_complex = self.kind in _COMPLEX
+        if isinstance(found, bool) or not isinstance(found, Complex if is_complex else Real):
             raise self._refused(value, what)
-        room: Any = empty("numpy", self.kind, ())
+        room: Any = empty("numpy", _COMPLEX.get(self.kind, self.kind), ())
         with np.errstate(over="ignore"):
-            room[...] = float(found)
+            room[...] = complex(found) if is_complex else float(cast(Real, found))
         return room
 
     def _integer(self, found: object, value: object, what: str, low: int, high: int) -> int:

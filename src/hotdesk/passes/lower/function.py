@@ -38,6 +38,7 @@ from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
 from hotdesk.passes.lower.control_flow import ControlFlowLowering
 from hotdesk.passes.lower.entry import NumberTable, entry_text
 from hotdesk.passes.lower.library import KernelLibrary, has_kernel
+from hotdesk.passes.lower.structured.kernel import SCALAR_DIALECTS
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 from hotdesk.passes.lower.work import work_of
 from hotdesk.program.symbolic import SymbolicSizes
@@ -208,7 +209,7 @@ class _FunctionLowering:
         return calls
 
     def _is_silent(self, op: ir.Operation) -> bool:
-        return op.name in _NO_CODE or op.name.split(".")[0] in ("affine", "arith", "math")
+        return op.name in _NO_CODE or op.name.split(".")[0] in SCALAR_DIALECTS
 
     def _call(self, op: ir.Operation, source: Source, point: int) -> KernelCall | None:
         if op.name == FOREIGN:

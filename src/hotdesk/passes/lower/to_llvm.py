@@ -5,8 +5,8 @@ in f32 and round after every operation, as PyTorch does; f64 becomes one by way 
 are those of `kernels.elementary`; `log1p` and `expm1` on f64, and others that LLVM has no intrinsic for, become calls of the C
 math library. A function whose arguments are memrefs takes one plain pointer for each.
 
-What has no lowering here, and must not reach a kernel: `math.isinf` (compare the absolute value instead), and `math.fma` on
-f16 and bf16 (multiply and add in f32), which asks for a runtime symbol that the JIT does not find. A bf16 that LLVM keeps in a
+What has no lowering here, and must not reach a kernel: `math.fma` on f16 and bf16 (multiply and add in f32), which asks for a
+runtime symbol that the JIT does not find. A bf16 that LLVM keeps in a
 register asks for `__truncsfbf2`: `SUPPORT` has it.
 """
 
@@ -17,6 +17,7 @@ from hotdesk.ir.building import compared, constant, create, replace
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.linking import define
 from hotdesk.ir.loops import for_bounds
+from hotdesk.ir.types import scalar_of
 from hotdesk.ir.walking import attributes_of, defining_op, nested_ops, next_op, users
 from hotdesk.kernels.elementary import use_elementary_functions
 
@@ -54,6 +55,7 @@ _TO_LLVM = (
 def kernels_to_llvm(module: ir.Module) -> None:
     """Takes kernel functions and their declarations to the LLVM dialect, in place. Raises PassError."""
     _put_bodies_in_place(module)
+    _compare_sizes(module)
     run_mlir_passes(module, ",".join(_TO_LOOPS), verify_each=False)
     _narrow_in_two_steps(module)
     _narrow_as_integers(module)
@@ -108,6 +110,26 @@ def _tell_branches(module: ir.Module) -> None:
         if op.name == "llvm.br" and _SAID in op.attributes:
             op.attributes["loop_annotation"] = op.attributes[_SAID]
             del op.attributes[_SAID]
+
+
+_LEAST_NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
+
+
+def _compare_sizes(module: ir.Module) -> None:
+    """Tells infinities, and numbers of full precision, by their absolute values: MLIR has no lowering of these questions."""
+    with entered(module.operation):
+        for op in [op for op in nested_ops(module.operation) if op.name in ("math.isinf", "math.isnormal")]:
+            kind = op.operands[0].type
+            size = create("math.absf", [op.operands[0]], [kind], before=op).results[0]
+            infinite = constant(float("inf"), kind, op)
+            if op.name == "math.isinf":
+                op.results[0].replace_all_uses_with(compared("oeq", size, infinite, op))
+            else:
+                least = constant(_LEAST_NORMAL[str(scalar_of(kind))], kind, op)
+                both = [compared("oge", size, least, op), compared("olt", size, infinite, op)]
+                found = create("arith.andi", both, [op.results[0].type], before=op).results[0]
+                op.results[0].replace_all_uses_with(found)
+            op.erase()
 
 
 def _narrow_in_two_steps(module: ir.Module) -> None:

@@ -14,6 +14,8 @@ from typing import cast
 from hotdesk._bindings import ExecutionEngine, ir, make_engine, object_file, packed_entry
 from hotdesk.errors import LoweringError
 from hotdesk.ir.linking import defined_names
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import nested_ops
 from hotdesk.python.interruptible import interruptible
 from hotdesk.runtime.cache import Cache, key_of, the_cache
 from hotdesk.runtime.code.objects import ObjectCode, ObjectError, c_function, is_loadable
@@ -175,11 +177,28 @@ def _object_file(module: ir.Module, functions: Collection[str], level: int) -> b
     return object_file(engine)
 
 
+def _not_translated(module: ir.Module) -> LoweringError:
+    """What LLVM has refused: an op that no pass has lowered, as far as there is one."""
+    plain = ("llvm.", "builtin.module")
+    left = next((op for op in nested_ops(module.operation) if not op.name.startswith(plain)), None)
+    if left is None:
+        return LoweringError("LLVM does not take the program")
+    return LoweringError(
+        "an op has no machine code",
+        expected="what MLIR lowers to LLVM",
+        got=left.name,
+        where=python_line(left.location),
+    )
+
+
 def _engine(module: ir.Module, functions: Mapping[str, int], level: int) -> ExecutionEngine:
     """An engine that has compiled a module."""
 
     def compiled() -> ExecutionEngine:
-        engine = make_engine(module, level)
+        try:
+            engine = make_engine(module, level)
+        except RuntimeError as error:
+            raise _not_translated(module) from error
         for name, address in functions.items():
             engine.raw_register_runtime(name, ctypes.c_void_p(address))
         for name in defined_names(module)[:1]:

@@ -38,7 +38,8 @@ from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref, ScalarSizes
 from hotdesk.sizes.size import Size, is_opaque
 
 _REASSOCIATED = ("arith.addf", "arith.mulf")
-_SCALAR_DIALECTS = ("affine", "arith", "math", "memref")
+SCALAR_DIALECTS = ("affine", "arith", "complex", "index", "math", "ub")
+"""Dialects of ops on numbers, which kernels compute themselves."""
 
 
 @dataclass(slots=True)
@@ -172,7 +173,12 @@ def _number_of(value: ir.Value, op: ir.Operation, sizes: ScalarSizes) -> Size:
 def _is_computed(producer: ir.Operation, computes: bool) -> bool:
     """Whether a kernel computes a scalar itself."""
     is_constant = producer.name == "arith.constant"
-    return is_constant or (computes and producer.name.partition(".")[0] in _SCALAR_DIALECTS)
+    return is_constant or (computes and _is_on_scalars(producer))
+
+
+def _is_on_scalars(op: ir.Operation) -> bool:
+    """Whether an op is one on numbers, or reads what is known of memrefs."""
+    return op.name.partition(".")[0] in (*SCALAR_DIALECTS, "memref")
 
 
 def _written(op: ir.Operation) -> set[ir.Value]:
@@ -307,7 +313,7 @@ def _materialize(value: ir.Value, mapping: dict[ir.Value, ir.Value], point: ir.I
     if value in mapping:
         return
     producer = defining_op(value)
-    if producer is None or producer.name.split(".")[0] not in _SCALAR_DIALECTS or producer.name == "memref.alloc":
+    if producer is None or not _is_on_scalars(producer) or producer.name == "memref.alloc":
         what = "an argument" if producer is None else f"`{producer.name}`"
         raise LoweringError(f"a kernel cannot compute a scalar from {what}", got=str(value.type))
     for operand in producer.operands:
