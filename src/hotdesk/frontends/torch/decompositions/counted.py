@@ -171,8 +171,10 @@ def _is_truth(index: Any) -> TypeGuard[Tensor]:
 def _set_item(x: Tensor, index: Any, value: Any) -> Any:
     """`x[mask] = value` with a mask of one truth, as a selection: PyTorch would ask for the truth itself.
 
-    And `x[:, n] = value` with a number that only the run knows as `x[:, n][…] = value`: PyTorch's indexing takes none.
+    And `x[:, n] = value` with a number that only the run knows, or a tensor of one, as `x[:, n][…] = value`: PyTorch's indexing
+    takes none.
     """
+    index = _with_numbers(index)
     if isinstance(index, tuple) and any(isinstance(each, torch.SymInt) for each in index):
         part, rest = _selected(x, tuple(map(_with_dims, index)))
         part[rest] = value
@@ -187,6 +189,20 @@ def _set_item(x: Tensor, index: Any, value: Any) -> Any:
         return NotImplemented
     x.copy_(torch.where(index, given.reshape(given.shape[max(0, extra) :]), x))
     return None
+
+
+def _with_numbers(index: Any) -> Any:
+    """An index with the number of each tensor that is one, if there is one that only the run knows."""
+    places = index if isinstance(index, tuple) else (index,)
+    numbers = tuple(each.item() if _is_number(each) else each for each in places)
+    is_told = any(isinstance(each, torch.SymInt) for each in numbers)
+    return numbers if is_told and any(map(_is_number, places)) else index
+
+
+def _is_number(place: Any) -> TypeGuard[Tensor]:
+    if not isinstance(place, Tensor) or place.dim() != 0 or place.dtype in MASKS:
+        return False
+    return not place.dtype.is_floating_point and not place.dtype.is_complex
 
 
 def _selected(x: Tensor, index: tuple[Any, ...]) -> tuple[Tensor, tuple[Any, ...]]:

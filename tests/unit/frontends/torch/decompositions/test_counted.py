@@ -1,20 +1,57 @@
-"""Ops whose sizes PyTorch finds out from values, though they follow from sizes."""
+"""Stores at a place that a tensor of one number tells, as in a cache: one row is written where it lies; the place is checked."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
+from torch import Tensor, nn
 
 import hotdesk
+from hotdesk.errors import ExecutionError
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 5])
-@pytest.mark.parametrize(("chosen", "repeated"), [(1, False), (2, False), (3, True), (3, False)])
-def test_combinations(count: int, chosen: int, repeated: bool) -> None:
-    def model(x: torch.Tensor) -> torch.Tensor:
-        return torch.combinations(x, chosen, with_replacement=repeated)
+class Cache(nn.Module):
+    rows: Tensor
 
-    x = torch.arange(count) * 1.5
-    result, expected = hotdesk.compile(model, (x,))(x), model(x)
-    assert result.shape == expected.shape
-    assert torch.equal(result, expected)
+    def __init__(self, store: Callable[[Tensor, Tensor, Tensor], None]) -> None:
+        super().__init__()
+        self.register_buffer("rows", torch.zeros(8, 8))
+        self.store = store
+
+    def forward(self, x: Tensor, place: Tensor) -> Tensor:
+        self.store(self.rows, x, place)
+        return self.rows.sum(0)
+
+
+def row(rows: Tensor, x: Tensor, place: Tensor) -> None:
+    rows[place] = x
+
+
+def column(rows: Tensor, x: Tensor, place: Tensor) -> None:
+    rows[:, place] = x
+
+
+def element(rows: Tensor, x: Tensor, place: Tensor) -> None:
+    rows[place, place.int()] = x[0]
+
+
+def row_added(rows: Tensor, x: Tensor, place: Tensor) -> None:
+    rows[place] += x
+
+
+@pytest.mark.parametrize("store", [row, column, element, row_added])
+def test_a_store_at_a_place_that_a_tensor_tells(store: Callable[[Tensor, Tensor, Tensor], None]) -> None:
+    model, eager = Cache(store), Cache(store)
+    program = hotdesk.compile(model, (torch.ones(8), torch.tensor(1)))
+    for place in (1, 3, -1, 3):
+        x = torch.arange(8.0) + place
+        torch.testing.assert_close(program(x, torch.tensor(place)), eager(x, torch.tensor(place)))
+        torch.testing.assert_close(model.rows, eager.rows)
+    for place in (8, -9):
+        with pytest.raises(ExecutionError, match="not within dim"):
+            program(torch.ones(8), torch.tensor(place))
+    torch.testing.assert_close(model.rows, eager.rows)
+    assert not program.foreign
+    assert program.memory().copies == 0
