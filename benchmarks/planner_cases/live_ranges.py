@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -19,10 +20,13 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from hotdesk import pipeline
+from hotdesk.passes.base import Pass
+from hotdesk.passes.textual import MLIRPasses
+from hotdesk.pipeline import Stage
 from hotdesk.planning import Buffer, Pool, Problem
 
 STORED = Path(__file__).with_name("models.json")
-_UNFUSED = "func.func(linalg-generalize-named-ops),canonicalize,cse"
+_UNFUSED = MLIRPasses("func.func(linalg-generalize-named-ops),canonicalize,cse")
 
 
 def stored() -> Iterator[tuple[str, Problem]]:
@@ -56,6 +60,13 @@ class _LoweredError(Exception):
     """What ends a compilation where its buffers are known: nothing has to be turned into machine code."""
 
 
+def _without_fusion(stage: Stage) -> Stage:
+    def other(each: Pass) -> Pass:
+        return _UNFUSED if isinstance(each, MLIRPasses) and "linalg-fuse-elementwise-ops" in each.pipeline else each
+
+    return replace(stage, passes=tuple(map(other, stage.passes)))
+
+
 def _lowered_problem(spec: Any, fused: bool) -> Problem:
     import hotdesk
     from hotdesk.compiling import building
@@ -68,8 +79,8 @@ def _lowered_problem(spec: Any, fused: bool) -> Problem:
         lowered.append(pipeline.lower(*given, **named).main)
         raise _LoweredError
 
-    fuse: str = getattr(pipeline, "_FUSE") if fused else _UNFUSED  # noqa: B009
-    with patch.object(pipeline, "_FUSE", fuse), patch.object(building, "lower", stop), suppress(_LoweredError):
+    stages = pipeline.TENSORS if fused else tuple(map(_without_fusion, pipeline.TENSORS))
+    with patch.object(pipeline, "TENSORS", stages), patch.object(building, "lower", stop), suppress(_LoweredError):
         hotdesk.compile(spec.build(), spec.inputs(), dynamic_shapes=spec.dynamic_shapes)
     (main,) = lowered
     expressions = [buffer.bytes for buffer in main.buffers]

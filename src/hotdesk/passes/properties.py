@@ -25,6 +25,7 @@ from hotdesk.ir.walking import (
     top_level_ops,
 )
 from hotdesk.models.func import CALLS
+from hotdesk.models.hotdesk import letters_of
 from hotdesk.models.memref import stored
 from hotdesk.models.new_memory import freed
 
@@ -142,6 +143,57 @@ def _is_open(divisor: ir.Value) -> bool:
     return constant_of(divisor) in (None, 0, -1) and made_by(divisor, "arith.select") is None
 
 
+def _unchecked_index(module: ir.Module) -> ir.Operation | None:
+    """A read in a loop that checks nothing, at a place that is an element of what the loop goes over."""
+    for function in all_functions(module):
+        for op in (op for op in nested_ops(function) if op.name == "linalg.generic"):
+            body = op.regions[0].blocks[0]
+            inside = [view.operation for view in body.operations]
+            read = next((each for each in inside if each.name in _READS and _is_read_at(each, body)), None)
+            if read is not None and all(each.name != "cf.assert" for each in nested_ops(op)):
+                return read
+    return None
+
+
+def _is_read_at(read: ir.Operation, body: ir.Block) -> bool:
+    """Whether a place that is read is an argument of the body, as it is or cast to an index."""
+    for place in list(read.operands)[1:]:
+        cast_of = made_by(place, "arith.index_cast")
+        if (place if cast_of is None else cast_of.operands[0]) in list(body.arguments):
+            return True
+    return False
+
+
+def _known_reshape(module: ir.Module) -> ir.Operation | None:
+    """A `tensor.reshape` of dims to dims whose sizes its type says, outside of other ops."""
+    for function in all_functions(module):
+        for op in (op for op in top_level_ops(function) if op.name == "tensor.reshape"):
+            source, result = op.operands[0].type, op.results[0].type
+            if not (is_tensor(source) and is_tensor(result)):
+                continue
+            if shape_of(source) and shape_of(result) and None not in shape_of(result):
+                return op
+    return None
+
+
+def _unfit_contraction(module: ir.Module) -> ir.Operation | None:
+    """A contraction with an operand that has not a dim for each letter, or dims of one letter with two sizes."""
+    ops = (op for function in all_functions(module) for op in nested_ops(function))
+    return next((op for op in ops if op.name == "hotdesk.contract" and not _fits(op)), None)
+
+
+def _fits(contraction: ir.Operation) -> bool:
+    sizes: dict[str, int] = {}
+    for letters, operand in zip(letters_of(contraction), contraction.operands, strict=True):
+        shape = shape_of(operand.type)
+        if len(letters) != len(shape):
+            return False
+        known = [(letter, size) for letter, size in zip(letters, shape, strict=True) if size is not None]
+        if any(sizes.setdefault(letter, size) != size for letter, size in known):
+            return False
+    return True
+
+
 def _wrongly_prepared(module: ir.Module) -> ir.Operation | None:
     """`@prepare`, if it takes other arguments than weights, or if the last that `@main` takes prepared are not its results."""
     functions = {symbol_name(function): function for function in defined_functions(module)}
@@ -187,6 +239,7 @@ def _freed_stack(module: ir.Module) -> ir.Operation | None:
 
 
 _VALUES = ("linalg.", "tensor.", "hotdesk.", "tm_tensor.")
+_READS = ("tensor.extract", "memref.load")
 _DIVISIONS = frozenset(f"arith.{name}{sign}" for name in ("div", "rem", "ceildiv", "floordiv") for sign in ("si", "ui"))
 
 NO_TENSORS = Property("no tensor is left", _tensor)
@@ -197,6 +250,9 @@ NO_TENSOR_CONSTANTS = Property("no constant is a tensor", _tensor_constant)
 NO_UNUSED_TENSORS = Property("each tensor that a linalg, tensor, tm_tensor or hotdesk op makes is used", _unused_tensor)
 NO_CONCATENATIONS = Property("no tensor.concat is left", _concatenation)
 DIVISORS_CHOSEN = Property("each division in a region is by a known or a chosen number", _open_division)
+PLACES_CHECKED = Property("each loop that reads where an element says checks something", _unchecked_index)
+NO_KNOWN_RESHAPES = Property("no tensor.reshape to sizes that its type says is left", _known_reshape)
+LETTERS_FIT = Property("each contraction has a letter for each dim, and one size for each letter", _unfit_contraction)
 PREPARED_FROM_WEIGHTS = Property("@prepare makes of weights alone what @main takes prepared", _wrongly_prepared)
 VIEWS_FIT = Property("each view lies in the bytes that it shows, as far as its numbers are known", _view_beyond)
 FREED_ONCE = Property("nothing is freed twice in a block", _freed_twice)

@@ -26,23 +26,30 @@ from hotdesk.passes.properties import (
     ALL_FREED,
     DIVISORS_CHOSEN,
     FREED_ONCE,
+    LETTERS_FIT,
     NO_CONCATENATIONS,
+    NO_KNOWN_RESHAPES,
     NO_TENSOR_CONSTANTS,
     NO_TENSORS,
     NO_TENSORS_IN_SIGNATURES,
     NO_UNDEFINED_TENSORS,
     NO_UNUSED_TENSORS,
     NOTHING_FREED_ON_STACK,
+    PLACES_CHECKED,
     PREPARED_FROM_WEIGHTS,
     VIEWS_FIT,
     Property,
 )
 from hotdesk.passes.registry import load, pass_names
+from hotdesk.passes.tensor.accumulate import AccumulateInPlace
 from hotdesk.passes.tensor.alloc_tensors import EmptyTensorToAllocTensor
 from hotdesk.passes.tensor.dead_code import EraseDead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
 from hotdesk.passes.tensor.guard_divisions import GuardDivisions
+from hotdesk.passes.tensor.guard_indices import GuardIndices
+from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.prepare import SplitPrepare
+from hotdesk.passes.tensor.reshapes import ReshapesAsViews
 from hotdesk.passes.textual import PassPipeline, parse_pipeline
 from tests.unit.parsing import parse
 
@@ -77,6 +84,26 @@ TENSOR = "tensor<4xf32>"
 BRANCH, N = "scf.if %p {\n", "%n: i32, %p: i1"
 VIEW = f"%c = arith.constant {{at}} : index\n%v = memref.view %b[%c][] : memref<16xi8> to {M}\nreturn"
 BYTES = "%b: memref<16xi8>"
+GATHER = """
+%c = arith.constant 8 : index
+%e = tensor.empty() : tensor<4xf32>
+%r = linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> (d)>], iterator_types = ["parallel"]}
+    ins(%i : tensor<4xi64>) outs(%e : tensor<4xf32>) {
+^bb0(%at: i64, %out: f32):
+  %place = arith.index_cast %at : i64 to index
+  CHECK
+  %y = tensor.extract %t[%place] : tensor<8xf32>
+  linalg.yield %y : f32
+} -> tensor<4xf32>
+return"""
+TABLE = "%t: tensor<8xf32>, %i: tensor<4xi64>"
+CHECK = '%ok = arith.cmpi ult, %place, %c : index\ncf.assert %ok, "in range"'
+RESHAPE = "%r = tensor.reshape %x(%s) : (tensor<6xf32>, tensor<2xi64>) -> tensor<{to}xf32>\nreturn"
+SHAPED = "%x: tensor<6xf32>, %s: tensor<2xi64>"
+CONTRACT = """%r = "hotdesk.contract"(%a, %b, %c) {{accumulate = true, equation = "{letters}"}}
+    : (tensor<2x3xf32>, tensor<3x5xf32>, tensor<2x5xf32>) -> tensor<2x5xf32>
+return"""
+FACTORS = "%a: tensor<2x3xf32>, %b: tensor<3x5xf32>, %c: tensor<2x5xf32>"
 BREAKING = {
     "a tensor": (NO_TENSORS, function(f"%t = tensor.empty() : {TENSOR}\nreturn"), "tensor.empty"),
     "a tensor in a branch": (
@@ -135,6 +162,10 @@ BREAKING = {
         function(f"%z = arith.constant 0 : i32\n{BRANCH}%q = arith.remui %n, %z : i32\n}}\nreturn", N),
         "arith.remui",
     ),
+    "a read where data says": (PLACES_CHECKED, function(GATHER.replace("CHECK", ""), TABLE), "tensor.extract"),
+    "a reshape to known sizes": (NO_KNOWN_RESHAPES, function(RESHAPE.format(to="2x3"), SHAPED), "tensor.reshape"),
+    "a dim without a letter": (LETTERS_FIT, function(CONTRACT.format(letters="mk,k->mn"), FACTORS), "hotdesk.contract"),
+    "a letter of two sizes": (LETTERS_FIT, function(CONTRACT.format(letters="mk,nk->mn"), FACTORS), "hotdesk.contract"),
     "prepared from inputs": (
         PREPARED_FROM_WEIGHTS,
         function("return", f'%x: {M} {{hotdesk.kind = "prepared"}}')
@@ -165,6 +196,9 @@ HOLDING = {
         function(f"{BRANCH}%d = arith.select %p, %n, %n : i32\n%q = arith.divsi %n, %d : i32\n}}\nreturn", N),
     ),
     "a division outside": (DIVISORS_CHOSEN, function("%q = arith.divsi %n, %n : i32\nreturn", N)),
+    "a place that is checked": (PLACES_CHECKED, function(GATHER.replace("CHECK", CHECK), TABLE)),
+    "a reshape to what data says": (NO_KNOWN_RESHAPES, function(RESHAPE.format(to="?x?"), SHAPED)),
+    "letters that fit": (LETTERS_FIT, function(CONTRACT.format(letters="mk,kn->mn"), FACTORS)),
     "another function of the name": (
         PREPARED_FROM_WEIGHTS,
         function("return", f"%x: {M}") + f"\nfunc.func @prepare(%x: {M}) {{\nreturn\n}}",
@@ -230,6 +264,10 @@ def test_workspaces_are_for_memory() -> None:
 PROMISES: dict[type[Pass], tuple[str, str]] = {
     EraseDead: BREAKING["a tensor nobody reads"][1:],
     DecomposeConcatAndPad: BREAKING["a concatenation"][1:],
+    NormalizeNamedOps: BREAKING["a dim without a letter"][1:],
+    AccumulateInPlace: BREAKING["a letter of two sizes"][1:],
+    ReshapesAsViews: BREAKING["a reshape to known sizes"][1:],
+    GuardIndices: BREAKING["a read where data says"][1:],
     GuardDivisions: BREAKING["a division by any number"][1:],
     SplitPrepare: BREAKING["prepared from inputs"][1:],
     EmptyTensorToAllocTensor: BREAKING["an undefined tensor"][1:],
@@ -249,7 +287,11 @@ PROMISES: dict[type[Pass], tuple[str, str]] = {
 @pytest.mark.parametrize("kind", PROMISES, ids=lambda kind: kind.name)
 def test_a_pass_that_breaks_its_promise_is_reported(kind: type[Pass], monkeypatch: pytest.MonkeyPatch) -> None:
     text, op = PROMISES[kind]
-    monkeypatch.setattr(kind, "run", lambda self, module: ())  # leaves the module as it is
+
+    def idle(_self: Pass, _module: ir.Module) -> tuple[Decision, ...]:
+        return ()  # leaves the module as it is
+
+    monkeypatch.setattr(kind, "run", idle)
     with pytest.raises(PassError, match=f"the module after pass '{kind.name}': expected that .*, got `{op}`"):
         PassPipeline((kind(),)).run(parse(text))
 

@@ -33,7 +33,7 @@ from hotdesk.frontends.torch.carried import carrier
 from hotdesk.frontends.torch.cutting import CutSite, Replacement, shape_expressions
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import location_of
-from hotdesk.frontends.torch.specs import plain
+from hotdesk.frontends.torch.symbolic_numbers import plain
 from hotdesk.ir.building import slice_parts
 from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import entry_block, main_function

@@ -34,7 +34,7 @@ from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.carried import carrier
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import Check, SizeValues, check_divisions, location_of, made_check
-from hotdesk.frontends.torch.specs import plain
+from hotdesk.frontends.torch.symbolic_numbers import plain
 from hotdesk.frontends.torch.tensor_assertions import TensorAssertion
 from hotdesk.graphs import postorder
 from hotdesk.ir.building import create

@@ -30,7 +30,8 @@ from hotdesk.frontends.torch.carried import carrier, is_carried, restored
 from hotdesk.frontends.torch.cutting import CutSite, shape_expressions
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import location_of
-from hotdesk.frontends.torch.specs import DTYPES, expression_at, plain
+from hotdesk.frontends.torch.specs import DTYPES
+from hotdesk.frontends.torch.symbolic_numbers import expression_at, plain
 from hotdesk.ir.building import create
 from hotdesk.ir.dialect import MOST_OPERANDS, MOST_RESULTS
 from hotdesk.runtime.code.foreign import ForeignCall, Lying

@@ -42,7 +42,8 @@ from hotdesk.frontends.torch.decompositions.composed import LARGEST_DETERMINANT
 from hotdesk.frontends.torch.decompositions.repairs import is_element
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.lines import node_line, noted_line, user_line
-from hotdesk.frontends.torch.specs import DTYPES, plain, unsupported_dtype
+from hotdesk.frontends.torch.specs import DTYPES, unsupported_dtype
+from hotdesk.frontends.torch.symbolic_numbers import plain
 from hotdesk.ir.locations import python_line
 from hotdesk.runtime.interface import TensorSpec
 from hotdesk.sizes.proofs import holds_for_all

@@ -24,7 +24,8 @@ from hotdesk.frontends.torch.data_sizes import delivered
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.lines import node_line, place_like
 from hotdesk.frontends.torch.refusals import refuse_shared_state
-from hotdesk.frontends.torch.specs import DTYPES, expression_at, plain, spec_of
+from hotdesk.frontends.torch.specs import DTYPES, spec_of
+from hotdesk.frontends.torch.symbolic_numbers import expression_at, plain
 from hotdesk.runtime.interface import TensorSpec, spell
 from hotdesk.sizes.size import spelled
 

@@ -21,7 +21,7 @@ from hotdesk.frontends.torch.cutting import expression_of, settled, shape_expres
 from hotdesk.frontends.torch.data_sizes import NUMBERS
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import Check
-from hotdesk.frontends.torch.specs import expression_at, plain
+from hotdesk.frontends.torch.symbolic_numbers import expression_at, plain
 
 aten: Any = torch.ops.aten
 _algebra: Any = sympy  # SymPy's functions are not annotated

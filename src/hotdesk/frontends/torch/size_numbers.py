@@ -19,7 +19,7 @@ from torch._ops import OpOverload
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.torch.cutting import CutSite
-from hotdesk.frontends.torch.specs import expression_at
+from hotdesk.frontends.torch.symbolic_numbers import expression_at
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.walking import main_function, top_level_ops
 

@@ -17,7 +17,7 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.frontends.torch.specs import plain
+from hotdesk.frontends.torch.symbolic_numbers import plain
 from hotdesk.ir.building import compared, constant, create, dim, index_cast, index_constant
 from hotdesk.ir.divisions import BY_ZERO, demanded, may_fail
 from hotdesk.ir.locations import CHECKED_OP

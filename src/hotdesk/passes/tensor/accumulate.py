@@ -25,6 +25,7 @@ from hotdesk.ir.building import clone_with, create, empty_like, structured
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.walking import attributes_of, defining_op
 from hotdesk.passes.base import StraightPass
+from hotdesk.passes.properties import LETTERS_FIT, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,9 @@ class AccumulateInPlace(StraightPass):
 
     least_bytes: int = 1 << 20
     assumed_size: int = 256
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (LETTERS_FIT,)
 
     def run_on(self, function: ir.Operation) -> list[Decision]:
         scaled = list(find_scaled_products(StraightLine(function, self.assumed_size), self.least_bytes))

@@ -23,6 +23,7 @@ from hotdesk.ir.building import compared, constant, create, dim, empty_like, ind
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defining_op, int_array, nested_ops
 from hotdesk.passes.base import FunctionPass
+from hotdesk.passes.properties import PLACES_CHECKED, Property
 
 MESSAGE = "every index in range"
 _READS = ("tensor.extract", "memref.load")
@@ -40,6 +41,9 @@ class GuardIndices(FunctionPass):
 
     name: ClassVar[str] = "hotdesk-guard-indices"
     positions: bool = False
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (PLACES_CHECKED,)
 
     def run_on(self, function: ir.Operation) -> Iterable[Decision]:
         for op in nested_ops(function):

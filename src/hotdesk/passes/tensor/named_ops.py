@@ -33,6 +33,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.walking import entry_block, ops_outside_payloads
 from hotdesk.passes.base import FunctionPass
+from hotdesk.passes.properties import LETTERS_FIT, Property
 from hotdesk.passes.tensor.contractions import EQUATIONS, contract
 from hotdesk.passes.tensor.convolutions import convolution, grouped_convolution, pool
 from hotdesk.passes.tensor.inits import inits_as_inputs
@@ -52,6 +53,9 @@ class NormalizeNamedOps(FunctionPass):
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.VIEW_OF_OPERAND, Reason.ROUNDED_AS_SUMMED)
 
     winograd: bool = True
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (LETTERS_FIT,)
 
     def run_on(self, function: ir.Operation) -> Iterator[Decision]:
         for op in ops_outside_payloads(function):

@@ -32,6 +32,7 @@ from hotdesk.ir.building import cast_to, collapsed, expanded, index_cast, mixed_
 from hotdesk.ir.types import is_tensor, shape_of, tensor_with
 from hotdesk.ir.walking import defining_op, int_array, top_level_ops
 from hotdesk.passes.base import FunctionPass
+from hotdesk.passes.properties import NO_KNOWN_RESHAPES, Property
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.reshaping import Dims, matching
 
@@ -41,6 +42,9 @@ class ReshapesAsViews(FunctionPass):
     """Rewrites `tensor.reshape` and transposes of dims of size 1 into collapses and expansions (see the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-reshapes-as-views"
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NO_KNOWN_RESHAPES,)
 
     def run_on(self, function: ir.Operation) -> Iterable[Decision]:
         sizes = SymbolicSizes(function)
