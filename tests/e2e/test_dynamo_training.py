@@ -329,3 +329,42 @@ def test_gradients_of_complex_numbers() -> None:
     torch.compile(spectrum, backend=backend)(x).sum().backward()
     spectrum(like).sum().backward()
     torch.testing.assert_close(x.grad, like.grad, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_gradients_of_a_slope_that_is_drawn(training: bool) -> None:
+    """Of a mean slope in eval mode, which is no number that has been drawn."""
+    x = torch.linspace(-2, 2, 64).requires_grad_()
+    y = torch.compile(nn.RReLU().train(training), backend=backend, options={"fallback": False})(x)
+    y.sum().backward()
+    assert x.grad is not None
+    torch.testing.assert_close(x.grad, y.detach() / x.detach())
+    slopes = x.grad[x.detach() < 0]
+    assert ((slopes >= 1 / 8) & (slopes <= 1 / 3)).all()
+    assert len(slopes.unique()) > 1 if training else torch.equal(slopes, torch.full_like(slopes, 11 / 48))
+
+
+@pytest.mark.parametrize("name", ["inv", "solve", "cholesky"])
+def test_gradients_of_checked_matrices(name: str) -> None:
+    """PyTorch checks what its kernels found of the values: calls of them do so."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        square = x @ x.mT + torch.eye(4)
+        return torch.linalg.solve(square, x) if name == "solve" else getattr(torch.linalg, name)(square)
+
+    torch.manual_seed(0)
+    x = torch.randn(2, 4, 4, requires_grad=True)
+    like = x.detach().clone().requires_grad_()
+    compiled = torch.compile(function, backend=backend, options={"fallback": False})
+    made, expected = compiled(x), function(like)
+    torch.testing.assert_close(made, expected)
+    made.square().sum().backward()
+    expected.square().sum().backward()
+    torch.testing.assert_close(x.grad, like.grad, atol=1e-4, rtol=1e-4)
+
+
+def test_a_matrix_that_has_no_inverse_is_refused() -> None:
+    compiled = torch.compile(lambda x: torch.linalg.inv(x) + 1, backend=backend, options={"fallback": False})
+    torch.testing.assert_close(compiled(torch.eye(3)), torch.eye(3) + 1)
+    with pytest.raises(Exception, match="singular"):
+        compiled(torch.zeros(3, 3))

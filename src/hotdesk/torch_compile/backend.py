@@ -185,11 +185,12 @@ def _partitioned(joint: torch.fx.GraphModule, inputs: Sequence[Any], **told: Any
 def _donated() -> Collection[int]:
     """Which arguments of the backward graph gradients may be written over: those that the forward graph saved for it alone.
 
-    AOTAutograd itself refuses a second backward pass through such a graph.
+    AOTAutograd itself refuses a second backward pass through such a graph. Of a graph with tokens, which order checks, it counts
+    from the wrong result on, so that nothing of such a one is donated.
     """
     context = TracingContext.try_get()
     known: Any = context.fw_metadata if context is not None else None
-    return frozenset(known.bw_donated_idxs or ()) if known is not None else frozenset()
+    return frozenset(known.bw_donated_idxs or ()) if known is not None and not known.tokens else frozenset()
 
 
 def _unforeseen(error: Exception) -> HotdeskError:

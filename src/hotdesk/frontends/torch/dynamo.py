@@ -30,6 +30,7 @@ from hotdesk.frontends.torch.carried import carrier, is_carried
 from hotdesk.frontends.torch.decompositions.table import asked_before_autograd, decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.export import lowered_graph
+from hotdesk.frontends.torch.foreign import take_checks
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.random import take_random_state
 from hotdesk.frontends.torch.refusals import refuse_data_dependence, refuse_nodes
@@ -191,6 +192,7 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = (), *
         graph = deepcopy(module.graph)
         graph.owning_module = module
         refuse_data_dependence(graph, counted=False)
+        tokens = take_checks(graph) if foreign else set[torch.fx.Node]()
         draws = take_random_state(graph)
         placeholders = [node for node in graph.nodes if node.op == "placeholder"]
         _spell_out_synonyms(graph)
@@ -206,7 +208,7 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = (), *
         results, computed = results_of(graph, SizeNames({}, ()), contents)
         computed_entries = iter(computed)
         held = _lifted(graph, module)
-        numbers = [number for number, node in enumerate(placeholders) if _is_tensor(node)]
+        numbers = [number for number, node in enumerate(placeholders) if _is_tensor(node) and node not in tokens]
         inputs = [
             replace(_input(placeholders[number], changed=number in changes), donated=number in donated)
             for number in numbers
@@ -214,7 +216,9 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = (), *
         names = SizeNames({}, inputs)
         if changes and not results:
             _depth_first(graph)
-        is_kept = {node.name: _is_tensor(node) for node in graph.nodes if node.op == "placeholder"}
+        is_kept = {
+            node.name: _is_tensor(node) and node not in tokens for node in graph.nodes if node.op == "placeholder"
+        }
         keep_tensors_only(graph, is_kept, contents)
         refuse_nodes(graph, foreign=foreign)
         full = [next(computed_entries) if entry is None else entry for entry in template]

@@ -38,7 +38,7 @@ from hotdesk.frontends.torch.decompositions.table import asked_before_autograd, 
 from hotdesk.frontends.torch.dims import SizeNames, dimension_names, merged_limits, merged_names
 from hotdesk.frontends.torch.empties import settle_empties
 from hotdesk.frontends.torch.examples import told_apart
-from hotdesk.frontends.torch.foreign import Foreign, can_be_called, carried_nodes, foreign_op, take_checks
+from hotdesk.frontends.torch.foreign import Foreign, can_be_called, carried_nodes, foreign_op, take_checks, take_tokens
 from hotdesk.frontends.torch.gathered import Gather, is_gather
 from hotdesk.frontends.torch.identity import identity
 from hotdesk.frontends.torch.lines import generated_code, name_places, name_users_lines
@@ -183,7 +183,8 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     refuse_data_dependence(exported.graph, foreign=foreign)
     after_decompositions = time.perf_counter()
     if foreign:
-        take_checks(exported)
+        take_checks(exported.graph)
+        take_tokens(exported)
     thread_random_state(exported, seed)
     refuse_nodes(exported.graph, foreign=foreign)
     arguments, placeholders = arguments_of(exported)

@@ -88,12 +88,12 @@ def _is_about_carried(node: torch.fx.Node) -> bool:
     return any(isinstance(v, torch.Tensor) and is_carried(v.dtype) for v in pytree.tree_leaves(values))
 
 
-def take_checks(exported: ExportedProgram) -> None:
+def take_checks(graph: torch.fx.Graph) -> set[torch.fx.Node]:
     """Has each foreign op make the checks of its results that come after it in the graph (`_linalg_check_errors`).
 
-    Nothing is left then of the tokens that order such checks.
+    Returns the arguments that are tokens and order nothing any more; they are returned as they came.
     """
-    graph = exported.graph
+    tokens: set[torch.fx.Node] = set()
     for node in list(graph.nodes):
         if node.op != "call_function" or str(node.target) != "with_effects":
             continue
@@ -107,6 +107,13 @@ def take_checks(exported: ExportedProgram) -> None:
             user.replace_all_uses_with(token)
             graph.erase_node(user)
         graph.erase_node(node)
+        tokens.add(cast(torch.fx.Node, token))
+    return {token for token in tokens if token.op == "placeholder" and all(user.op == "output" for user in token.users)}
+
+
+def take_tokens(exported: ExportedProgram) -> None:
+    """Leaves nothing of tokens that order nothing."""
+    graph = exported.graph
     signature = exported.graph_signature
     tokens = {spec.arg.name for spec in signature.input_specs if spec.kind == InputKind.TOKEN}
     for node in [node for node in graph.nodes if node.name in tokens]:

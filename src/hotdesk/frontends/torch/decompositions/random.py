@@ -82,6 +82,22 @@ def _native_dropout(x: Tensor, p: float, train: bool | None) -> tuple[Tensor, Te
     return x * mask.to(x.dtype) * (1 / (1 - p) if p < 1 else 0.0), mask
 
 
+def _rrelu(
+    x: Tensor,
+    noise: Tensor,
+    lower: float = 0.125,
+    upper: float = 1 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """The noise is the factor of each element."""
+    if not training:
+        return NotImplemented
+    slope = torch.rand(x.shape, dtype=_drawn(x.dtype)) * (upper - lower) + lower
+    factor = torch.where(x <= 0, slope.to(x.dtype), 1)
+    return x * factor, factor
+
+
 def _uniform(x: Tensor, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Tensor:
     drawn = torch.rand(x.shape, dtype=_drawn(x.dtype)) * (high - low) + low
     return drawn.to(x.dtype)
@@ -164,6 +180,7 @@ RANDOM: dict[Any, Callable[..., Any]] = {
     aten.bernoulli.Tensor: _bernoulli_tensor,
     aten.bernoulli.p: _bernoulli_p,
     aten.native_dropout.default: _native_dropout,
+    aten.rrelu_with_noise_functional.default: _rrelu,
     aten.uniform.default: _uniform,
     aten.normal_functional.default: _normal_functional,
     aten.normal.Tensor_Tensor: _normal,

@@ -71,6 +71,7 @@ _PYTORCHS = (
     aten.addmv,
     aten.dist,
     aten._batch_norm_with_update_functional,
+    aten.rrelu_with_noise_backward,
     aten.upsample_bilinear2d.default,
     aten.upsample_bicubic2d.default,
 )
