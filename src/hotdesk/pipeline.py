@@ -201,17 +201,21 @@ def optimize_tensors(
     changes: Sequence[Callable[[ir.Module, Log], None]] = (),
     *,
     winograd: bool = True,
+    prepare: int | None = None,
     budget: int | None = None,
 ) -> None:
     """The passes on values; `changes` to the order or number of operations go in front of `COMBINED`.
 
-    `winograd` says whether convolutions may be computed by Winograd's filtering. Within a budget, in bytes, blocks of sums take a
-    small part of it: nothing takes them back.
+    `winograd` says whether convolutions may be computed by Winograd's filtering, `prepare` how many bytes may be kept that are
+    computed from weights once; None for any number. Within a budget, in bytes, blocks of sums take a small part of it: nothing
+    takes them back.
     """
 
     def set_up(one: Pass) -> Pass:
         if isinstance(one, NormalizeNamedOps):
             return replace(one, winograd=winograd)
+        if isinstance(one, SplitPrepare) and prepare is not None:
+            return replace(one, max_kept_in_bytes=prepare)
         if isinstance(one, SumInBlocks) and budget is not None:
             return replace(one, max_block_in_bytes=budget // _BLOCKS_IN_BUDGET)
         return one

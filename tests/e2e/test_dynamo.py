@@ -160,7 +160,7 @@ def test_without_fallback_calls_raise() -> None:
     [
         (
             {"ordr": "peak"},
-            "options: expected some of order, budget, keep_ir, foreign, winograd, recompute, private_memory, fallback",
+            "options: expected some of order, budget, keep_ir, foreign, winograd, recompute, private_memory, prepare, fallback",
         ),
         ({"order": "best"}, "option 'order': expected 'given' or 'peak', got 'best'"),
         ({"fallback": 1}, "option 'fallback': expected True or False, got 1"),

@@ -137,7 +137,8 @@ def test_a_kept_program_is_checked_and_profiled() -> None:
 
 def test_options_are_part_of_the_key() -> None:
     compile_model(_net(), (X,))
-    for options in ({"donate": True}, {"order": "peak"}, {"budget": "1 MiB"}):
+    bounds = ({"options": hotdesk.Options(prepare=0)}, {"options": hotdesk.Options(private_memory=0)})
+    for options in ({"donate": True}, {"order": "peak"}, {"budget": "1 MiB"}, *bounds):
         _twice(_net(), (X,), **options)
     assert compile_model(_net(), (X,), options=hotdesk.Options(keep_ir=True)).stages
 

@@ -103,7 +103,7 @@ def tradeoff(
             progress=lambda text, count: progress(f"search: {text}, {count} found", -1),
         )
         made: list[tuple[Way, Program]] = []
-        for way, program in ways(found, sweep, winograd=options.winograd):
+        for way, program in ways(found, sweep, options):
             made.append((way, program))
             progress(f"compile: {_name(way)}", len(made) / max(len(sweep.found), 1))
         del found

@@ -66,9 +66,9 @@ def finish(
 
 
 def ways(
-    captured: Captured, sweep: Callable[[ir.Module], Sequence[Way]], *, winograd: bool = True
+    captured: Captured, sweep: Callable[[ir.Module], Sequence[Way]], options: Options
 ) -> Iterator[tuple[Way, Program]]:
-    """The programs of all ways that a sweep finds, compiled one after the other; `winograd` is as in `Options`.
+    """The programs of all ways that a sweep finds, compiled one after the other.
 
     Raises OptionError for a program on memrefs.
     """
@@ -78,7 +78,7 @@ def ways(
     with entered(captured.module.operation):
         _annotate(main_function(captured.module), captured, changing_tensors(captured, Shared()))
     found: list[Way] = []
-    optimize_tensors(captured.module, Log(), [lambda module, log: found.extend(sweep(module))], winograd=winograd)
+    _optimize_tensors(captured, Log(), [lambda module, log: found.extend(sweep(module))], options)
     for way in found:
         log = Log(decisions=list(way.decisions))
         with entered(way.module.operation):
@@ -128,8 +128,22 @@ def _to_memrefs(captured: Captured, log: Log, options: Options) -> None:
         changes.append(LowerPeak(captured.constraints, captured.names))
     if budget is not None:
         changes.append(WithinBudget(budget, captured.constraints, captured.names, recompute=options.recompute))
-    optimize_tensors(captured.module, log, changes, winograd=options.winograd, budget=budget)
+    _optimize_tensors(captured, log, changes, options)
     bufferize(captured.module, log)
+
+
+def _optimize_tensors(
+    captured: Captured, log: Log, changes: Sequence[Callable[[ir.Module, Log], None]], options: Options
+) -> None:
+    """The passes on values, as the options have them."""
+    optimize_tensors(
+        captured.module,
+        log,
+        changes,
+        winograd=options.winograd,
+        prepare=options.prepared_bytes,
+        budget=options.budget_bytes,
+    )
 
 
 def _refuse_changes(options: Options) -> None:

@@ -105,8 +105,7 @@ def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log)
 
     donate = donate if isinstance(donate, bool | int | str) else listed(donate)
     with log.stage("look-up"):
-        settings = (options.order, options.budget_bytes, options.foreign, options.winograd, options.recompute)
-        key = None if options.keep_ir else key_of_program(exported, donate, settings)
+        key = None if options.keep_ir else key_of_program(exported, donate, options.what_is_compiled())
         found = None if key is None else kept(key, exported)
     if found is not None:
         forget_trace()

@@ -30,6 +30,9 @@ class Options:
         private_memory: bytes that the peak of the arena may grow by so that threads can share parallel loops whose iterations
             allocate or reduce, as a number or as in `"1 MiB"`; 0 for none, None for any number. Within a budget such loops run
             one iteration after the other. See docs/control-flow.md.
+        prepare: bytes of what may be computed from weights once and kept, such as weights in float32 of an integer model, as a
+            number or as in `"1 MiB"`; 0 for nothing, None for any number. What has no room is computed in each call, the largest
+            first; `memory().prepared` says how much is kept. See docs/how-it-works.md.
         keep_ir: keep the IR after each stage, for `Program.ir(stage)`; costs time and memory.
     """
 
@@ -41,6 +44,7 @@ class Options:
     recompute: bool = False
     seed: int = 0
     private_memory: int | str | None = "256 KiB"
+    prepare: int | str | None = None
 
     @property
     def budget_bytes(self) -> int | None:
@@ -50,8 +54,24 @@ class Options:
     def private_bytes(self) -> int | None:
         return _bytes("private_memory", self.private_memory)
 
+    @property
+    def prepared_bytes(self) -> int | None:
+        return _bytes("prepare", self.prepare)
+
+    def what_is_compiled(self) -> tuple[object, ...]:
+        """What of the options decides which program is made: programs are kept on disk under it.
+
+        Not `keep_ir`, since one with its IR is not kept, nor the seed, which is state of a program, and such are not kept.
+        """
+        sizes = (self.budget_bytes, self.private_bytes, self.prepared_bytes)
+        return self.order, self.foreign, self.winograd, self.recompute, *sizes
+
     def __post_init__(self) -> None:
-        for option, given in (("budget", self.budget), ("private_memory", self.private_memory)):
+        for option, given in (
+            ("budget", self.budget),
+            ("private_memory", self.private_memory),
+            ("prepare", self.prepare),
+        ):
             _bytes(option, given)
         check_seed("option 'seed'", self.seed)
         for option in ("keep_ir", "foreign", "winograd", "recompute"):

@@ -23,6 +23,7 @@ class Outcome(str, Enum):
     SHARED = "shared"  # the buffer has the bytes of one that died before
     LENT = "lent"  # the caller's memory is used as it is: a result slot or an argument
     PREPARED = "prepared"  # computed once, before the first call
+    NOT_PREPARED = "not prepared"  # computed in each call, although weights alone decide it
     FUSED = "fused"  # the tensor is never in memory: its elements are made where they are read
     NOT_FUSED = "not fused"  # the tensor or buffer is in memory: the loops that make it and that read it stay apart
     FOLDED = "folded"  # the tensor became an index map or a view of another

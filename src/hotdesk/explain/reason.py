@@ -30,6 +30,10 @@ class Reason(str, Enum):
         "The buffer is the function's to free on some paths only, so a flag tells at run time.",
     )
     WEIGHT_ONLY = "weight-only", "The value depends on weights alone, so it is computed once."
+    PREPARED_TOO_LARGE = (
+        "prepared-too-large",
+        "What is computed once from weights may take a number of bytes together, in which the value has no room.",
+    )
     CHEAP_TO_RECOMPUTE = "cheap-to-recompute", "Computing the value again costs less than keeping it."
     SINGLE_READER = "single-reader", "One operation reads the value, element by element, so the two become one."
     VIEW_OF_OPERAND = "view-of-operand", "The value has the elements of its operand in another arrangement."

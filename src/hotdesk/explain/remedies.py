@@ -25,6 +25,7 @@ _REMEDIES: Mapping[Reason, str] = {
     Reason.NON_CONTIGUOUS_ARGUMENT: "Pass x.contiguous().",
     Reason.DONATED_NOT_USABLE: "Donate memory that may be written and is aligned to 16 bytes.",
     Reason.MULTIPLE_READERS: _BUDGET,
+    Reason.PREPARED_TOO_LARGE: "Allow more: hotdesk.Options(prepare=…).",
     Reason.FRAMES_RAISE_PEAK: "Allow more: hotdesk.Options(private_memory=…), see docs/control-flow.md.",
     Reason.NO_LOWERING: "Write it with ops that have a lowering, see docs/coverage.md.",
 }

@@ -112,7 +112,7 @@ def test_what_mlir_says_of_a_failed_pass_comes_with_its_place(file: Path, capsys
         (["--pass-pipeline=builtin.module(no-such-pass)"], "'no-such-pass' does not refer to a registered pass"),
         (["--pass-pipeline=canonicalize"], "expected 'builtin.module(…)'"),
         (["--canonicalize=max-iterations=many"], "pass 'canonicalize'"),
-        (["--hotdesk-split-prepare=x=1"], "it has: none"),
+        (["--hotdesk-reshapes-as-views=x=1"], "it has: none"),
         (["--hotdesk-one-shot-bufferize=buffer-alignment=²"], "expected a value of type int, got '²'"),
         (["--hotdesk-one-shot-bufferize=buffer-alignment=--1"], "expected a value of type int, got '--1'"),
         ([f"--hotdesk-one-shot-bufferize=buffer-alignment={'1' * 5000}"], "expected a value of type int"),

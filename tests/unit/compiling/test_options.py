@@ -32,6 +32,7 @@ FIELDS: dict[str, tuple[list[Any], list[Any], str]] = {
         "an integer from -2**63 to 2**63 - 1",
     ),
     "private_memory": BYTES,
+    "prepare": BYTES,
 }
 """What each field takes, what it does not, and what it says that it takes."""
 

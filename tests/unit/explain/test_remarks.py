@@ -30,6 +30,7 @@ def test_every_outcome_has_a_kind_and_a_category(outcome: Outcome) -> None:
         Outcome.COPIED: RemarkKind.MISSED,
         Outcome.ALLOCATED: RemarkKind.MISSED,
         Outcome.NOT_FUSED: RemarkKind.MISSED,
+        Outcome.NOT_PREPARED: RemarkKind.MISSED,
         Outcome.CALLED: RemarkKind.MISSED,
         Outcome.IN_SEQUENCE: RemarkKind.MISSED,
         Outcome.ORDER_KEPT: RemarkKind.ANALYSIS,

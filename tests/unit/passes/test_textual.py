@@ -88,7 +88,7 @@ def test_options_become_fields() -> None:
         ("builtin.module(cse),func.func(cse)", "closed brackets"),
         ("builtin.module(func.func(hotdesk-split-prepare))", "expected a step of builtin.module"),
         ("builtin.module(hotdesk-split-prepar)", "Did you mean hotdesk-split-prepare"),
-        ("builtin.module(hotdesk-split-prepare{x=1})", "it has: none"),
+        ("builtin.module(hotdesk-reshapes-as-views{x=1})", "it has: none"),
         ("builtin.module(sized{max-byte=1})", "it has: max-bytes, strict, mode"),
         ("builtin.module(sized{max-bytes})", "it has: max-bytes, strict, mode"),
         ("builtin.module(sized{max-bytes=many})", "expected a value of type int, got 'many'"),

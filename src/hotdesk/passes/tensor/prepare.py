@@ -15,14 +15,21 @@ Moved iff:
 A value used by what stays is passed as a `prepared` argument unless the op that makes it enlarges its operands (a broadcast of
 a bias, a fill): then the op is copied back into `@main`, where fusion absorbs it, and its operands are passed instead. So
 `@prepare` never trades a small weight for a large buffer.
+
+A value for which `max-kept-in-bytes` leaves no room is computed in each call, too, and its operands are passed as far as they
+have room; the smallest values have it first, and those whose bytes are not known here have none.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from math import inf
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
+from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.graphs import reached
 from hotdesk.ir.argument_sizes import Stating
@@ -50,10 +57,21 @@ _MOVABLE_DIALECTS = frozenset({"linalg", "tensor", "arith", "math", "hotdesk", "
 
 @dataclass(frozen=True, slots=True)
 class SplitPrepare(Pass):
-    """Splits `@main` into `@prepare` (weights alone) and `@main` (the rest); no `@prepare` when there is nothing to move."""
+    """Splits `@main` into `@prepare` (weights alone) and `@main` (the rest); no `@prepare` when there is nothing to move.
+
+    Options:
+        max_kept_in_bytes: how many bytes what is passed on may take together; -1 for any number.
+    """
 
     name: ClassVar[str] = "hotdesk-split-prepare"
-    reasons: ClassVar[tuple[Reason, ...]] = (Reason.WEIGHT_ONLY,)
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.WEIGHT_ONLY, Reason.PREPARED_TOO_LARGE)
+    max_kept_in_bytes: int = -1
+
+    def __post_init__(self) -> None:
+        if self.max_kept_in_bytes < -1:
+            raise OptionError(
+                f"option 'max-kept-in-bytes' of '{self.name}'", expected="-1 or more", got=str(self.max_kept_in_bytes)
+            )
 
     def ensures(self) -> tuple[Property, ...]:
         return (PREPARED_FROM_WEIGHTS,)
@@ -63,19 +81,20 @@ class SplitPrepare(Pass):
         if main is None:
             return ()
         movable = _movable(main)
-        frontier = _frontier(main, movable)
-        if not frontier:
-            return ()
-        decisions = tuple(_decision(value) for value in frontier)
-        _emit_prepare(main, frontier)
-        _take_as_arguments(main, frontier)
+        frontier = _frontier(main, movable, self.max_kept_in_bytes)
+        decisions = tuple(_decision(value, value in frontier.passed) for value in frontier.found)
+        if frontier.passed:
+            _emit_prepare(main, frontier.passed)
+            _take_as_arguments(main, frontier.passed)
         return decisions
 
 
-def _decision(value: ir.Value) -> Decision:
+def _decision(value: ir.Value, passed: bool) -> Decision:
     op = cast(ir.Operation, defining_op(value))
-    source = source_in_model(op)
-    return Decision(f"prepared {value.type}", Outcome.PREPARED, Reason.WEIGHT_ONLY, (source,), _bytes(value.type) or 0)
+    outcome, reason = Outcome.PREPARED, Reason.WEIGHT_ONLY
+    if not passed:
+        outcome, reason = Outcome.NOT_PREPARED, Reason.PREPARED_TOO_LARGE
+    return Decision(f"prepared {value.type}", outcome, reason, (source_in_model(op),), _bytes(value.type) or 0)
 
 
 def _movable(main: ir.Operation) -> dict[ir.Value, ir.Operation]:
@@ -125,21 +144,57 @@ def _enlarges(op: ir.Operation, value: ir.Value) -> bool:
     return size is None or size > sources
 
 
-def _frontier(main: ir.Operation, movable: dict[ir.Value, ir.Operation]) -> list[ir.Value]:
-    """Movable values to pass to `@main`: used by what stays, or by an enlarging op that stays with its user."""
+@dataclass(frozen=True, slots=True)
+class _Frontier:
+    """Movable values that what stays in `@main` uses, in program order.
+
+    Attributes:
+        passed: those that are passed to it.
+        found: these, and those that would be if there were room.
+    """
+
+    passed: tuple[ir.Value, ...]
+    found: tuple[ir.Value, ...]
+
+
+def _frontier(main: ir.Operation, movable: dict[ir.Value, ir.Operation], limit: int) -> _Frontier:
+    """Movable values used by what stays, or by an op that stays with its user: one that enlarges, or has no room in the limit."""
     moving = set(movable.values())
-    staying = [op for op in top_level_ops(main) if op not in moving]
     enlarging = {value for value, op in movable.items() if _enlarges(op, value)}
-
-    def read(value: ir.Value) -> list[ir.Value]:
-        return [v for v in values_read(movable[value]) if v in movable] if value in enlarging else []
-
-    needed = reached((v for op in staying for v in values_read(op) if v in movable), read).keys() - enlarging
     order = {op: i for i, op in enumerate(top_level_ops(main))}
-    return sorted(needed, key=lambda v: (order[movable[v]], cast(Any, v).result_number))
+    place = {value: (order[op], cast(int, cast(Any, value).result_number)) for value, op in movable.items()}
+    known: set[ir.Value] = set()
+
+    def used(op: ir.Operation) -> list[ir.Value]:
+        return [value for value in values_read(op) if value in movable and value not in known]
+
+    def needed(ops: Iterable[ir.Operation]) -> list[ir.Value]:
+        """What ops use that does not enlarge, as far as it is new."""
+        values = reached((v for op in ops for v in used(op)), lambda v: used(movable[v]) if v in enlarging else [])
+        known.update(values)
+        return [value for value in values if value not in enlarging]
+
+    def entry(value: ir.Value) -> tuple[float, tuple[int, int], ir.Value]:
+        size = _bytes(value.type)
+        return inf if size is None else size, place[value], value
+
+    found = needed(op for op in order if op not in moving)
+    passed: list[ir.Value] = []
+    room = inf if limit < 0 else limit
+    smallest_first = [entry(value) for value in found]
+    heapify(smallest_first)
+    while smallest_first:
+        size, _, value = heappop(smallest_first)
+        if size <= room:
+            passed.append(value)
+            room -= size
+            continue
+        for operand in needed([movable[value]]):
+            heappush(smallest_first, entry(operand))
+    return _Frontier(*(tuple(sorted(each, key=place.__getitem__)) for each in (set(passed), {*found, *passed})))
 
 
-def _emit_prepare(main: ir.Operation, frontier: list[ir.Value]) -> None:
+def _emit_prepare(main: ir.Operation, frontier: Sequence[ir.Value]) -> None:
     """Clones the slice behind the frontier into `func @prepare`, whose arguments are `@main`'s weights, all of them."""
     arguments = list(entry_block(main).arguments)
     kinds = argument_kinds(main)
@@ -158,12 +213,12 @@ def _emit_prepare(main: ir.Operation, frontier: list[ir.Value]) -> None:
         ir.Operation.create("func.return", operands=[mapping[v] for v in frontier])
 
 
-def _backward_slice(values: list[ir.Value]) -> set[ir.Operation]:
+def _backward_slice(values: Sequence[ir.Value]) -> set[ir.Operation]:
     found = reached(values, lambda value: [] if (op := defining_op(value)) is None else values_read(op))
     return {op for value in found if (op := defining_op(value)) is not None}
 
 
-def _take_as_arguments(main: ir.Operation, frontier: list[ir.Value]) -> None:
+def _take_as_arguments(main: ir.Operation, frontier: Sequence[ir.Value]) -> None:
     block = entry_block(main)
     added: list[Formal] = []
     stating = Stating()
