@@ -261,6 +261,48 @@ def test_tensors_and_memrefs_in_one_program() -> None:
         program(y, y)
 
 
+@pytest.mark.parametrize("called", [False, True])
+def test_memory_asked_for_of_a_tensor_holds_what_the_tensor_held(called: bool) -> None:
+    held = "call @held(%m) : (memref<4xf32>) -> tensor<4xf32>"
+    program = hotdesk.compile(f"""
+    func.func private @held(%m: memref<4xf32>) -> tensor<4xf32> {{
+      %t = bufferization.to_tensor %m restrict : memref<4xf32> to tensor<4xf32>
+      return %t : tensor<4xf32>
+    }}
+    func.func @f(%m: memref<4xf32>, %v: f32) -> f32 {{
+      %c0 = arith.constant 0 : index
+      %t = {held if called else "bufferization.to_tensor %m restrict : memref<4xf32> to tensor<4xf32>"}
+      memref.store %v, %m[%c0] : memref<4xf32>
+      %b = bufferization.to_buffer %t read_only : tensor<4xf32> to memref<4xf32>
+      %r = memref.load %b[%c0] : memref<4xf32>
+      return %r : f32
+    }}""")
+    memory = floats(4)
+    assert program(memory, 3.0) == floats(4)[0]
+    assert memory.tolist() == [3.0, *floats(4)[1:].tolist()]
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ("", "strided<[?, 2], offset: 3>"),
+        ("strided<[?, 1]>", "strided<[?, 1], offset: 2>"),
+        ("strided<[?, 2]>", "strided<[8, ?]>"),
+    ],
+)
+def test_layouts_that_are_open_in_part(given: str, asked: str) -> None:
+    kind = f"memref<3x4xf32, {given}>" if given else "memref<3x4xf32>"
+    program = hotdesk.compile(f"""
+    func.func @f(%m: {kind}) -> memref<3x4xf32, {asked}> {{
+      %t = bufferization.to_tensor %m restrict : {kind} to tensor<3x4xf32>
+      %b = bufferization.to_buffer %t : tensor<3x4xf32> to memref<3x4xf32, {asked}>
+      return %b : memref<3x4xf32, {asked}>
+    }}""")
+    whole = floats(3, 12)
+    x = whole[:, :8:2] if given.endswith("2]>") else whole[:, :4] if given else floats(3, 4)
+    assert program(x).tolist() == x.tolist()
+
+
 def test_ir_that_passes_have_made_is_read_like_other_ir() -> None:
     program = hotdesk.compile("""func.func @main(%x: memref<4xf32> {hotdesk.kind = "weight"},
                      %y: memref<4xf32> {bufferize.result = 0 : i64}) {
@@ -406,6 +448,70 @@ def test_donated_arguments() -> None:
         result = program(given)
         assert np.shares_memory(result, given)
         np.testing.assert_allclose(result, expected, rtol=1e-6)
+
+
+# Arguments without a rank
+
+
+def test_arguments_without_a_rank_have_that_of_their_casts() -> None:
+    text = """
+    func.func private @first(%x: tensor<*xf32>) -> f32 {
+      %c0 = arith.constant 0 : index
+      %t = tensor.cast %x : tensor<*xf32> to tensor<?x4xf32>
+      %e = tensor.extract %t[%c0, %c0] : tensor<?x4xf32>
+      return %e : f32
+    }
+    func.func @f(%x: tensor<*xf32>) -> (f32, index, tensor<3x?xf32>) {
+      %c0 = arith.constant 0 : index
+      %e = call @first(%x) : (tensor<*xf32>) -> f32
+      %n = tensor.dim %x, %c0 : tensor<*xf32>
+      %t = tensor.cast %x : tensor<*xf32> to tensor<3x?xf32>
+      return %e, %n, %t : f32, index, tensor<3x?xf32>
+    }"""
+    program = hotdesk.compile(text)
+    x = floats(3, 4)
+    first, size, result = program(x)
+    assert (first, size, result.tolist()) == (x[0, 0], 3, x.tolist())
+    with pytest.raises(HotdeskError, match="%x"):
+        program(floats(4))
+
+
+def test_memory_without_a_rank_is_written() -> None:
+    program = hotdesk.compile("""
+    func.func private @g(%x: memref<*xf32>) {
+      %v = arith.constant 2.0 : f32
+      %t = memref.cast %x : memref<*xf32> to memref<?xf32>
+      linalg.fill ins(%v : f32) outs(%t : memref<?xf32>)
+      return
+    }
+    func.func @f(%x: memref<*xf32>, %y: memref<4xf32>) {
+      %u = memref.cast %y : memref<4xf32> to memref<*xf32>
+      call @g(%x) : (memref<*xf32>) -> ()
+      call @g(%u) : (memref<*xf32>) -> ()
+      return
+    }""")
+    x, y = floats(3), floats(4)
+    program(x, y)
+    assert (x.tolist(), y.tolist()) == ([2.0] * 3, [2.0] * 4)
+
+
+@pytest.mark.parametrize("second", ["tensor<?x4xf32>", "tensor<*xf32>"])
+def test_arguments_of_no_rank_or_two_are_refused(second: str) -> None:
+    use = (
+        f"tensor.cast %x : tensor<*xf32> to {second}"
+        if second != "tensor<*xf32>"
+        else "call @g(%x) : (tensor<*xf32>) -> tensor<*xf32>"
+    )
+    with pytest.raises(UnsupportedOpError, match=r"a value without rank.*got tensor<\*xf32>"):
+        hotdesk.compile(f"""
+        func.func private @g(%x: tensor<*xf32>) -> tensor<*xf32> {{
+          return %x : tensor<*xf32>
+        }}
+        func.func @f(%x: tensor<*xf32>) -> (tensor<4xf32>, {second}) {{
+          %a = tensor.cast %x : tensor<*xf32> to tensor<4xf32>
+          %b = {use}
+          return %a, %b : tensor<4xf32>, {second}
+        }}""")
 
 
 # Other dialects

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hotdesk
-from hotdesk.errors import ArgumentTypeError, ExecutionError, ShapeError, UnsupportedOpError
+from hotdesk.errors import ArgumentTypeError, ExecutionError, ShapeError
 
 
 def floats(*sizes: int) -> Any:
@@ -84,13 +84,88 @@ def test_softmax_is_that_of_numpy() -> None:
         x = powers / powers.sum(1, keepdims=True)
 
 
-def test_softmax_on_memrefs_says_what_to_do() -> None:
-    text = """func.func @f(%x: memref<4xf32>) {
-      linalg.softmax dimension(0) ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
+def softmax(x: Any, axis: int) -> Any:
+    powers: Any = np.exp(x - x.max(axis, keepdims=True))
+    return powers / powers.sum(axis, keepdims=True)
+
+
+def test_softmax_of_memory() -> None:
+    program = hotdesk.compile("""
+    func.func private @twice(%a: memref<?x4xf32>, %b: memref<?x4xf32>) {
+      linalg.softmax dimension(1) ins(%a : memref<?x4xf32>) outs(%b : memref<?x4xf32>)
+      linalg.softmax dimension(0) ins(%b : memref<?x4xf32>) outs(%b : memref<?x4xf32>)
       return
-    }"""
-    with pytest.raises(UnsupportedOpError, match="`linalg.softmax` on memrefs: expected one on tensors"):
-        hotdesk.compile(text)
+    }
+    func.func @f(%x: memref<?x4xf32>, %y: memref<?x4xf32>, %n: index) -> memref<?x4xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      call @twice(%x, %y) : (memref<?x4xf32>, memref<?x4xf32>) -> ()
+      scf.for %i = %c0 to %n step %c1 {
+        func.call @twice(%y, %y) : (memref<?x4xf32>, memref<?x4xf32>) -> ()
+      }
+      return %y : memref<?x4xf32>
+    }""")
+    x, y = floats(3, 4), np.zeros((3, 4), np.float32)
+    assert program(x, y, 2) is y
+    assert x.tolist() == floats(3, 4).tolist()
+    expected = x
+    for _ in range(3):
+        expected = softmax(softmax(expected, 1), 0)
+    np.testing.assert_allclose(y, expected, rtol=1e-5)
+    assert program.check(x, y, 2).clean
+    assert program(floats(0, 4), floats(0, 4), 1).shape == (0, 4)
+    with pytest.raises(ShapeError, match=r"\(dim 0 of %x\) == \(dim 0 of %y\)"):
+        program(floats(3, 4), floats(2, 4), 0)
+
+
+@pytest.mark.parametrize("rest", ["", "%t = bufferization.to_tensor %x restrict : memref<6x4xf32> to tensor<6x4xf32>"])
+def test_softmax_of_memory_that_it_writes_in_part(rest: str) -> None:
+    number = "%n = tensor.extract %t[%c0, %c0] : tensor<6x4xf32>" if rest else "%n = arith.constant 0.0 : f32"
+    program = hotdesk.compile(f"""
+    func.func @f(%x: memref<6x4xf32>) -> f32 {{
+      %c0 = arith.constant 0 : index
+      %a = memref.subview %x[0, 0] [3, 4] [1, 1] : memref<6x4xf32> to memref<3x4xf32, strided<[4, 1]>>
+      %b = memref.subview %x[1, 0] [3, 4] [1, 1] : memref<6x4xf32> to memref<3x4xf32, strided<[4, 1], offset: 4>>
+      linalg.softmax dimension(1) ins(%a : memref<3x4xf32, strided<[4, 1]>>)
+        outs(%b : memref<3x4xf32, strided<[4, 1], offset: 4>>)
+      {rest}
+      {number}
+      return %n : f32
+    }}""")
+    x = floats(6, 4)
+    assert program(x) == (floats(6, 4)[0, 0] if rest else 0)
+    expected = floats(6, 4)
+    expected[1:4] = softmax(expected[:3], 1)
+    np.testing.assert_allclose(x, expected, rtol=1e-5)
+
+
+def test_softmax_of_views() -> None:
+    kind = "memref<?x4xf32, strided<[?, ?], offset: ?>>"
+    program = hotdesk.compile(f"""
+    func.func @f(%x: {kind}) {{
+      linalg.softmax dimension(1) ins(%x : {kind}) outs(%x : {kind})
+      return
+    }}""")
+    x = floats(3, 8)
+    program(x[:, ::2])
+    np.testing.assert_allclose(x[:, ::2], softmax(floats(3, 8)[:, ::2], 1), rtol=1e-5)
+    assert x[:, 1::2].tolist() == floats(3, 8)[:, 1::2].tolist()
+
+
+def test_memory_is_packed_and_unpacked() -> None:
+    program = hotdesk.compile("""
+    func.func @f(%x: memref<?x15xf32>, %p: memref<?x4x8x4xf32>, %o: memref<?x15xf32>) {
+      %one = arith.constant 1.0 : f32
+      linalg.pack %x padding_value(%one : f32) inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %p
+        : memref<?x15xf32> -> memref<?x4x8x4xf32>
+      linalg.unpack %p inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %o : memref<?x4x8x4xf32> -> memref<?x15xf32>
+      return
+    }""")
+    x, packed, back = floats(13, 15), np.zeros((2, 4, 8, 4), np.float32), np.zeros((13, 15), np.float32)
+    program(x, packed, back)
+    padded: Any = np.pad(x, ((0, 3), (0, 1)), constant_values=1)
+    assert packed.tolist() == padded.reshape(2, 8, 4, 4).transpose(0, 2, 1, 3).tolist()
+    assert back.tolist() == x.tolist()
 
 
 def test_tensors_are_packed_and_unpacked() -> None:

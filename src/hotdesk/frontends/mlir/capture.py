@@ -14,6 +14,7 @@ from dataclasses import replace
 from hotdesk._bindings import ir
 from hotdesk.frontends.captured import Captured
 from hotdesk.frontends.mlir.arguments import DTYPES, name_sizes, numbers_as_tensors, results_of, specs_of
+from hotdesk.frontends.mlir.buffers_of_tensors import settle_buffers
 from hotdesk.frontends.mlir.calling import Delivered, MlirCalling, Number
 from hotdesk.frontends.mlir.counted import deliver_counted
 from hotdesk.frontends.mlir.guards import guard_demands
@@ -21,6 +22,7 @@ from hotdesk.frontends.mlir.layouts import lay_out_allocations, plain_results, s
 from hotdesk.frontends.mlir.lowering import arithmetic_as_loops, inline_calls, lower, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.memory_spaces import clones_as_copies, forget_memory_spaces
 from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
+from hotdesk.frontends.mlir.ranks import give_ranks
 from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read
 from hotdesk.frontends.mlir.rounding import round_as_said
 from hotdesk.frontends.mlir.sizes import size_checks
@@ -62,10 +64,12 @@ def capture(given: Given, entry: str | None = None) -> Captured:
     module = lower(source.module)
     with entered(module.operation):
         forget_memory_spaces(module)
+        give_ranks(module)
         refuse_what_is_not_compiled(module)
         clones_as_copies(module)
         arithmetic_as_loops(module)
         round_as_said(module)
+        settle_buffers(module)
         inline_calls(module)
         lay_out_allocations(module)
         main = main_function(module)

@@ -13,6 +13,7 @@ from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.frontends.mlir.stablehlo_flow import lower_control_flow
 from hotdesk.frontends.mlir.stablehlo_ops import write_without
+from hotdesk.frontends.mlir.taking_apart import take_apart
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line
@@ -35,16 +36,6 @@ _LOWERINGS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """The wheel's own lowerings, by the dialect that they remove."""
-_PARTS: Mapping[str, tuple[str, Sequence[str]]] = {
-    "linalg.softmax": ("decompose_interface", ()),
-    **{f"linalg.winograd_{part}_transform": ("decompose_winograd_op", ()) for part in ("filter", "input", "output")},
-    "linalg.pack": ("lower_pack", ("tensor.pad", "tensor.expand_shape", "linalg.transpose")),
-    "linalg.unpack": (
-        "lower_unpack",
-        ("tensor.empty", "linalg.transpose", "tensor.collapse_shape", "tensor.extract_slice", "linalg.copy"),
-    ),
-}
-"""Ops on tensors that MLIR takes apart: what of `transform.structured` does it, and what it makes where its type says that."""
 _FOREIGN = (
     "stablehlo",
     "chlo",
@@ -68,8 +59,7 @@ def lower(module: ir.Module) -> ir.Module:
     """The module without ops of dialects that have a lowering of their own, in a context that may be another.
 
     Raises:
-        UnsupportedOpError: an op has none, or the pass that should lower it refuses it or dies of it; or one that is taken apart
-            is on memrefs.
+        UnsupportedOpError: an op has none, or the pass that should lower it refuses it or dies of it.
     """
     for dialect, pipelines in _LOWERINGS.items():
         found = next((op for op in _ops(module) if _dialect(op) == dialect), None)
@@ -93,50 +83,6 @@ def lower(module: ir.Module) -> ir.Module:
     if any(op.name == "memref.realloc" for op in _ops(module)):
         run_mlir_passes(module, "expand-realloc")
     return module
-
-
-def take_apart(module: ir.Module) -> None:
-    """Makes plain ops of those of `linalg` that are several of them, on tensors, by MLIR's transformations.
-
-    Raises UnsupportedOpError for one on memrefs.
-    """
-    found = [op for op in _ops(module) if op.name in _PARTS]
-    if not found:
-        return
-    for op in found:
-        if not len(op.results):
-            raise UnsupportedOpError(
-                f"op `{op.name}` on memrefs",
-                expected="one on tensors",
-                got=str(op.operands[0].type),
-                where=python_line(op.location),
-                hint="Compute it on tensors: `bufferization.to_tensor` makes one of a memref.",
-            )
-    steps: list[str] = []
-    for i, name in enumerate(dict.fromkeys(op.name for op in found)):
-        step, parts = _PARTS[name]
-        taken = f'!transform.op<"{name}">' if parts else _ANY_OP
-        made = [f'!transform.op<"{part}">' for part in parts] or [_ANY_OP]
-        steps.append(f'%{i} = transform.structured.match ops{{["{name}"]}} in %root : ({_ANY_OP}) -> {taken}')
-        steps.append(f"%m{i}:{len(made)} = transform.structured.{step} %{i} : ({taken}) -> ({', '.join(made)})")
-    with entered(module.operation):
-        parsed = ir.Module.parse(_SCRIPT.format("\n".join(steps)))
-        script = parsed.body.operations[0].operation
-        script.detach_from_parent()
-        module.body.append(script)
-        run_mlir_passes(module, "transform-interpreter")
-        script.erase()
-
-
-_ANY_OP = "!transform.any_op"
-_SCRIPT = """module {{
-  module attributes {{transform.with_named_sequence}} {{
-    transform.named_sequence @__transform_main(%root: !transform.any_op {{transform.readonly}}) {{
-      {}
-      transform.yield
-    }}
-  }}
-}}"""
 
 
 def arithmetic_as_loops(module: ir.Module) -> None:
