@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from hotdesk.errors import (
     HotdeskError,
     InvalidIRError,
     LayoutError,
+    NotSavableError,
     OptionError,
     RankError,
     ShapeError,
@@ -321,6 +323,108 @@ def test_order_and_budget_are_for_tensors() -> None:
     x = floats(5, 3)
     program = hotdesk.compile(SCALED, order="peak")
     np.testing.assert_allclose(program(x, 0.5), np.exp(x) * np.float32(0.5), rtol=1e-6)
+
+
+# Globals that the program writes
+
+KEPT = """
+memref.global "private" @calls : memref<i64> = dense<5>
+memref.global "private" @sum : memref<4xf32> = dense<[1.0, 2.0, 3.0, 4.0]>
+func.func private @add(%x: memref<4xf32>) {
+  %s = memref.get_global @sum : memref<4xf32>
+  linalg.add ins(%s, %x : memref<4xf32>, memref<4xf32>) outs(%s : memref<4xf32>)
+  return
+}
+func.func @f(%x: memref<4xf32>) -> (i64, memref<4xf32>) {
+  %one = arith.constant 1 : i64
+  %g = memref.get_global @calls : memref<i64>
+  %n = memref.load %g[] : memref<i64>
+  %m = arith.addi %n, %one : i64
+  memref.store %m, %g[] : memref<i64>
+  call @add(%x) : (memref<4xf32>) -> ()
+  %s = memref.get_global @sum : memref<4xf32>
+  return %n, %s : i64, memref<4xf32>
+}"""
+
+
+def test_a_program_keeps_its_globals() -> None:
+    first, second = hotdesk.compile(KEPT), hotdesk.compile(KEPT)
+    x, initial = floats(4), np.arange(1, 5, dtype=np.float32)
+    expected = initial
+    for call in range(3):
+        expected = expected + x
+        calls, total = first(x)
+        assert calls == 5 + call
+        np.testing.assert_array_equal(total, expected)
+        total[:] = 0  # the caller's array
+    assert second(x)[0] == 5
+    assert first.check(x).clean
+    assert first(x)[0] == 8
+    assert first.memory(x).state == 24
+    with pytest.raises(HotdeskError, match="%x"):
+        first(floats(5))
+    assert first(x)[0] == 9
+    with pytest.raises(NotSavableError, match="tensors that calls change"):
+        first.export_c("nowhere")
+    with pytest.raises(NotSavableError):
+        first.save("nowhere")
+
+
+def test_threads_take_turns_to_write_globals() -> None:
+    program, x = hotdesk.compile(KEPT), np.ones(4, np.float32)
+    threads = [Thread(target=lambda: [program(x) for _ in range(50)]) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    calls, total = program(x)
+    assert (calls, total.tolist()) == (205, [202.0, 203.0, 204.0, 205.0])
+
+
+def test_globals_in_control_flow() -> None:
+    program = hotdesk.compile("""
+    memref.global @sum : memref<4xf32> = uninitialized
+    memref.global @flag : memref<1xi1> = dense<true>
+    memref.global @table : memref<2x4xf32> = dense<1.0>
+    func.func private @add(%x: memref<4xf32>) {
+      %s = memref.get_global @sum : memref<4xf32>
+      linalg.add ins(%s, %x : memref<4xf32>, memref<4xf32>) outs(%s : memref<4xf32>)
+      return
+    }
+    func.func @f(%x: memref<4xf32>, %n: index, %c: i1)
+        -> (memref<4xf32>, i1, memref<4xf32, strided<[1], offset: 4>>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %true = arith.constant true
+      scf.for %i = %c0 to %n step %c1 {
+        func.call @add(%x) : (memref<4xf32>) -> ()
+      }
+      %s = memref.get_global @sum : memref<4xf32>
+      %r = scf.if %c -> memref<4xf32> {
+        scf.yield %s : memref<4xf32>
+      } else {
+        scf.yield %x : memref<4xf32>
+      }
+      %flag = memref.get_global @flag : memref<1xi1>
+      %was = memref.load %flag[%c0] : memref<1xi1>
+      %not = arith.xori %was, %true : i1
+      memref.store %not, %flag[%c0] : memref<1xi1>
+      %table = memref.get_global @table : memref<2x4xf32>
+      %row = memref.subview %table[1, 0] [1, 4] [1, 1] : memref<2x4xf32> to memref<4xf32, strided<[1], offset: 4>>
+      linalg.add ins(%row, %x : memref<4xf32, strided<[1], offset: 4>>, memref<4xf32>)
+        outs(%row : memref<4xf32, strided<[1], offset: 4>>)
+      return %r, %was, %row : memref<4xf32>, i1, memref<4xf32, strided<[1], offset: 4>>
+    }""")
+    x = np.ones(4, np.float32)
+    found = [program(x, n, c) for n, c in ((3, True), (2, False), (0, True))]
+    for chosen, _, row in found[:1]:
+        chosen[:], row[:] = 9, 9  # the caller's arrays
+    assert [each[0][0] for each in found[1:]] == [1, 5]
+    assert [each[1] for each in found] == [True, False, True]
+    assert [each[2][0] for each in found[1:]] == [3, 4]
+    assert program(x, 0, True)[0].tolist() == [5.0] * 4
+    assert program.check(x, 2, True).clean
+    assert x.tolist() == [1.0] * 4
 
 
 # Sizes and donation
@@ -736,9 +840,33 @@ BY_DATA = """func.func @f(%i: tensor<i64>) -> tensor<?xf32> {
   return %1 : tensor<?xf32>
 }"""
 STATE = """memref.global @s : memref<f32> = dense<0.0>
-func.func @f() {
+func.func @f() -> tensor<f32> {
   %0 = memref.get_global @s : memref<f32>
+  %1 = bufferization.to_tensor %0 restrict : memref<f32> to tensor<f32>
+  return %1 : tensor<f32>
+}"""
+RECURSIVE = """memref.global @s : memref<i64> = dense<0>
+func.func private @r(%n: i64) {
+  %z = arith.constant 0 : i64
+  %o = arith.constant 1 : i64
+  %s = memref.get_global @s : memref<i64>
+  memref.store %n, %s[] : memref<i64>
+  %c = arith.cmpi sgt, %n, %z : i64
+  scf.if %c {
+    %m = arith.subi %n, %o : i64
+    func.call @r(%m) : (i64) -> ()
+  }
   return
+}
+func.func @f(%n: i64) {
+  call @r(%n) : (i64) -> ()
+  return
+}"""
+ELSEWHERE = """memref.global "private" @s : memref<f32>
+func.func @f() -> f32 {
+  %0 = memref.get_global @s : memref<f32>
+  %1 = memref.load %0[] : memref<f32>
+  return %1 : f32
 }"""
 CUSTOM = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.custom_call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -779,7 +907,18 @@ func.func @f() {
         ),
         (DECLARED, UnsupportedOpError, r"call of @g: expected a function with a body, got a declaration \(-:3:3\)"),
         (CUSTOM, UnsupportedOpError, r"`stablehlo.custom_call` has no lowering.*\(-:2:8\)"),
-        (STATE, UnsupportedOpError, r"global @s: expected a constant with a value, got state \(-:3:8\)"),
+        (
+            STATE,
+            UnsupportedOpError,
+            r"global @s: expected a constant with a value: the program is on tensors, got state",
+        ),
+        (RECURSIVE, UnsupportedOpError, r"global @s: expected a constant, in a function that calls itself.*\(-:5:8\)"),
+        (ELSEWHERE, UnsupportedOpError, r"global @s: expected a global with a value, or `uninitialized`.*\(-:3:8\)"),
+        (
+            ELSEWHERE.replace('"private" @s : memref<f32>', "constant @s : memref<f32> = uninitialized"),
+            UnsupportedOpError,
+            r"global @s: expected a constant with a value, got none \(-:3:8\)",
+        ),
         (NEGATIVE, InvalidIRError, r"`tensor.empty`: expected no size below 0.*\(-:3:8\)"),
         (
             BOTH.replace("-> tensor<4xf32> {", "-> memref<4xf32> {").replace(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,32 @@ class Weight:
     tensor: Any
 
 
+class HeldArray:
+    """An array as a weight: its memory stays where it is for as long as this lives."""
+
+    def __init__(self, array: Any, dtype: str, sizes: Sequence[int]) -> None:
+        """`array` is flat and contiguous; `dtype` the name of its elements, and `sizes` its shape."""
+        self._array = array
+        self.dtype = dtype
+        self.shape = tuple(sizes)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._array.nbytes)
+
+    def tobytes(self) -> bytes:
+        return bytes(self._array.tobytes())
+
+    def data_ptr(self) -> int:
+        return int(self._array.ctypes.data)
+
+    def numel(self) -> int:
+        return int(self._array.size)
+
+    def element_size(self) -> int:
+        return int(self._array.itemsize)
+
+
 @dataclass(frozen=True, slots=True)
 class Captured:
     """A program as a front end found it.
@@ -39,8 +65,8 @@ class Captured:
         kind: whose tensors the results are where no argument tells.
         name: what the function is called in reports.
         on_memrefs: whether `@main` is on memrefs: results are arguments already, and buffers stay as they are.
-        state: arguments by number that a call changes in place: `@main` returns the new contents of each behind `results`, in
-            this order.
+        state: arguments by number that a call changes in place: on tensors, `@main` returns the new contents of each behind
+            `results`, in this order.
         foreign: what its `hotdesk.foreign` ops call.
         shown: what a call takes, where that is something else than a tensor for each input.
     """

@@ -17,6 +17,7 @@ from hotdesk.frontends.mlir.arguments import DTYPES, name_sizes, numbers_as_tens
 from hotdesk.frontends.mlir.buffers_of_tensors import settle_buffers
 from hotdesk.frontends.mlir.calling import Delivered, MlirCalling, Number
 from hotdesk.frontends.mlir.counted import deliver_counted
+from hotdesk.frontends.mlir.globals import changing_globals, keep_globals, refused
 from hotdesk.frontends.mlir.guards import guard_demands
 from hotdesk.frontends.mlir.layouts import lay_out_allocations, plain_results, strided_arguments
 from hotdesk.frontends.mlir.lowering import arithmetic_as_loops, inline_calls, lower, refuse_what_is_not_compiled
@@ -75,6 +76,8 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         main = main_function(module)
         single_exit(main)
         on_memrefs = not _has_tensors(module)
+        for each in () if on_memrefs else changing_globals(module):
+            raise refused(each, "a constant with a value: the program is on tensors")
         strided = strided_arguments(main, names, written_arguments(main) if on_memrefs else memref_arguments(main))
         plain_results(main)
         called, names = names, (*names, *(names[each.position] for each in strided for _ in range(each.open)))
@@ -97,14 +100,16 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         for each in counted:
             outputs[each.number] = Delivered(each.number, each.dtype)
         kept = tuple(spec for i, spec in enumerate(results) if i not in returned)
+        state = keep_globals(module, main)
         if on_memrefs:
             results_as_arguments(module, main, kept)
         bounds = declared_bounds(main)
         verify(module, "reading the program")
+    inputs = as_memory(specs, strided)
     return Captured(
         shown=as_called(specs, strided) if strided else (),
         module=module,
-        arguments=as_memory(specs, strided),
+        arguments=(*inputs, *state),
         results=kept,
         constraints=bounds,
         calling=MlirCalling(called, numbers, outputs, strided),
@@ -114,6 +119,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         name=name,
         foreign=tuple(each.call for each in counted),
         on_memrefs=on_memrefs,
+        state=tuple(range(len(inputs), len(inputs) + len(state))),
     )
 
 

@@ -114,7 +114,7 @@ def refuse_what_is_not_compiled(module: ir.Module) -> None:
                 f"call of @{name}", expected="a function with a body", got="a declaration", where=where
             )
         if op.name == "memref.get_global":
-            _refuse_state(op, globals_)
+            _refuse_unknown(op, globals_)
         if _dialect(op) == "linalg" and any(inner.name == "memref.store" for inner in nested_ops(op)):
             expected = "an op that yields what it computes"
             raise UnsupportedOpError(
@@ -171,12 +171,13 @@ def _is_all_written(output: ir.AffineMap, sizes: Sequence[int | None]) -> bool:
     return len(set(reached)) == len(reached)
 
 
-def _refuse_state(op: ir.Operation, globals_: Mapping[str, ir.Operation]) -> None:
-    """Raises UnsupportedOpError for a global that is no constant: it would be state that calls share."""
+def _refuse_unknown(op: ir.Operation, globals_: Mapping[str, ir.Operation]) -> None:
+    """Raises UnsupportedOpError for a constant global of which nobody says what it holds."""
     name = text_of(op, "name")
-    if "constant" in globals_[name].attributes and "initial_value" in globals_[name].attributes:
-        return
-    _refuse_stored(name, python_line(op.location) or None)
+    told = globals_[name].attributes
+    if "constant" in told and ("initial_value" not in told or isinstance(told["initial_value"], ir.UnitAttr)):
+        where = python_line(op.location) or None
+        raise UnsupportedOpError(f"global @{name}", expected="a constant with a value", got="none", where=where)
 
 
 def _refuse_stored(name: str, where: str | None) -> None:

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.mlir.layouts import has_own_layout
@@ -89,7 +89,7 @@ def _seen_as(function: ir.Operation, number: int) -> ir.Type | None:
 
 def _may_be(source: ir.Type, op: ir.Operation) -> bool:
     """Whether a value of a type may be cast to that of a cast's result."""
-    kind = cast(ir.Type, op.results[0].type)
+    kind = op.results[0].type
     if not _has_rank(source) or not _has_rank(kind) or len(shape_of(source)) != len(shape_of(kind)):
         return False
     if is_memref(kind) and not (is_strided(source) and is_strided(kind) and can_cast(source, kind)):

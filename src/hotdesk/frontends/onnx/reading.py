@@ -20,6 +20,7 @@ import numpy as np
 
 from hotdesk.errors import InvalidIRError, MissingExtraError, OptionError, UnsupportedOpError
 from hotdesk.file_errors import found_instead
+from hotdesk.frontends.captured import HeldArray
 from hotdesk.frontends.onnx.elements import PLAIN
 from hotdesk.frontends.onnx.rewrites import REWRITES, Graph, NotRewritten, first_reader
 from hotdesk.ir.locations import scope
@@ -68,32 +69,6 @@ class OnnxModel:
     is_rewritten: bool
     reasons: Mapping[int, tuple[str, str]]
     where: str | None
-
-
-class HeldArray:
-    """An array as a weight: its memory stays where it is for as long as this lives."""
-
-    def __init__(self, array: Any, dtype: str, sizes: Sequence[int]) -> None:
-        """`array` is flat and contiguous; `dtype` the name of its elements, and `sizes` its shape."""
-        self._array = array
-        self.dtype = dtype
-        self.shape = tuple(sizes)
-
-    @property
-    def nbytes(self) -> int:
-        return int(self._array.nbytes)
-
-    def tobytes(self) -> bytes:
-        return bytes(self._array.tobytes())
-
-    def data_ptr(self) -> int:
-        return int(self._array.ctypes.data)
-
-    def numel(self) -> int:
-        return int(self._array.size)
-
-    def element_size(self) -> int:
-        return int(self._array.itemsize)
 
 
 def is_onnx(model: object) -> bool:

@@ -281,7 +281,7 @@ class _FunctionLowering:
             if buffer.kind == "global":
                 get = cast(ir.Operation, defining_op(buffer.base))
                 data = cast(Any, globals_by_name[text_of(get, "name")].attributes["initial_value"])
-                constants[i] = np.ascontiguousarray(_array(data))
+                constants[i] = np.ascontiguousarray(contents_of(data))
         return constants
 
 
@@ -318,7 +318,8 @@ def _of_results_alone(function: ir.Operation) -> set[str]:
     return results - others
 
 
-def _array(data: Any) -> npt.NDArray[Any]:
+def contents_of(data: Any) -> npt.NDArray[Any]:
+    """The elements of a constant, in an array of its shape."""
     if str(data.type.element_type) == "bf16" and data.is_splat:  # NumPy has no such type: the upper half of the float
         value = int.from_bytes(np.float32(data.get_splat_value().value).tobytes(), sys.byteorder) >> 16
         return np.full(tuple(data.type.shape), value, dtype=np.uint16)
