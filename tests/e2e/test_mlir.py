@@ -427,6 +427,62 @@ def test_globals_in_control_flow() -> None:
     assert x.tolist() == [1.0] * 4
 
 
+def test_tensors_are_stored_in_globals() -> None:
+    program = hotdesk.compile("""
+    ml_program.global private mutable @sum(dense<1.0> : tensor<4xf32>) : tensor<4xf32>
+    ml_program.global private mutable @a(dense<2.0> : tensor<4xf32>) : tensor<4xf32>
+    ml_program.global private mutable @b(dense<3.0> : tensor<4xf32>) : tensor<4xf32>
+    ml_program.global private mutable @read(dense<7.0> : tensor<2xf32>) : tensor<2xf32>
+    func.func @f(%x: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2xf32>, f32) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %five = arith.constant 5.0 : f32
+      %old = ml_program.global_load @sum : tensor<4xf32>
+      %l = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> tensor<4xf32> {
+        %v = ml_program.global_load @sum : tensor<4xf32>
+        %w = linalg.add ins(%s, %v : tensor<4xf32>, tensor<4xf32>) outs(%s : tensor<4xf32>) -> tensor<4xf32>
+        scf.yield %w : tensor<4xf32>
+      }
+      ml_program.global_store @sum = %l : tensor<4xf32>
+      %new = ml_program.global_load @sum : tensor<4xf32>
+      %a = ml_program.global_load @a : tensor<4xf32>
+      %b = ml_program.global_load @b : tensor<4xf32>
+      ml_program.global_store @a = %b : tensor<4xf32>
+      ml_program.global_store @b = %a : tensor<4xf32>
+      %r = ml_program.global_load @read : tensor<2xf32>
+      %u = tensor.insert %five into %r[%c0] : tensor<2xf32>
+      %q = tensor.extract %r[%c0] : tensor<2xf32>
+      return %old, %new, %a, %u, %q : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2xf32>, f32
+    }""")
+    x = np.zeros(4, np.float32)
+    for call in range(3):
+        old, new, a, inserted, read = program(x, 2)
+        assert (old.tolist(), new.tolist()) == ([2.0**call] * 4, [2.0 ** (call + 1)] * 4)
+        assert (a.tolist(), inserted.tolist(), read) == ([2.0 + call % 2] * 4, [5.0, 7.0], 7.0)
+        old[:], new[:], a[:] = 0, 0, 0  # the caller's arrays
+    assert program.check(x, 2).clean
+    assert program(x, 0)[0].tolist() == [8.0] * 4
+    assert program(x, 1)[0].tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [("tensor<4xf32>", "dense<0.0> : tensor<4xf32>", "stored outside of loops"), ("i64", "1 : i64", "a tensor")],
+)
+def test_global_tensors_that_are_not_kept(kind: str, value: str, expected: str) -> None:
+    store = f"ml_program.global_store @s = %v : {kind}"
+    with pytest.raises(UnsupportedOpError, match=f"global @s: expected.*{expected}.*got state"):
+        hotdesk.compile(f"""
+        ml_program.global private mutable @s({value}) : {kind}
+        func.func @f(%n: index) -> {kind} {{
+          %c0 = arith.constant 0 : index
+          %c1 = arith.constant 1 : index
+          %v = ml_program.global_load @s : {kind}
+          {store if kind == "i64" else f"scf.for %i = %c0 to %n step %c1 {{ {store} }}"}
+          return %v : {kind}
+        }}""")
+
+
 # Sizes and donation
 
 NAMED = """func.func @f(%x: tensor<?x?xf32> {hotdesk.shape = ["n", "m"]}, %y: tensor<?xf32> {hotdesk.shape = ["2*n"]},

@@ -17,7 +17,7 @@ from hotdesk.frontends.mlir.arguments import DTYPES, name_sizes, numbers_as_tens
 from hotdesk.frontends.mlir.buffers_of_tensors import settle_buffers
 from hotdesk.frontends.mlir.calling import Delivered, MlirCalling, Number
 from hotdesk.frontends.mlir.counted import deliver_counted
-from hotdesk.frontends.mlir.globals import changing_globals, keep_globals, refused
+from hotdesk.frontends.mlir.globals import changing_globals, keep_globals, keep_tensors, refused
 from hotdesk.frontends.mlir.guards import guard_demands
 from hotdesk.frontends.mlir.layouts import lay_out_allocations, plain_results, strided_arguments
 from hotdesk.frontends.mlir.lowering import arithmetic_as_loops, inline_calls, lower, refuse_what_is_not_compiled
@@ -66,7 +66,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
     with entered(module.operation):
         forget_memory_spaces(module)
         give_ranks(module)
-        refuse_what_is_not_compiled(module)
+        refuse_what_is_not_compiled(module, keeps_globals=True)
         clones_as_copies(module)
         arithmetic_as_loops(module)
         round_as_said(module)
@@ -101,6 +101,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
             outputs[each.number] = Delivered(each.number, each.dtype)
         kept = tuple(spec for i, spec in enumerate(results) if i not in returned)
         state = keep_globals(module, main)
+        tensors, stored = keep_tensors(module, main)
         if on_memrefs:
             results_as_arguments(module, main, kept)
         bounds = declared_bounds(main)
@@ -109,7 +110,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
     return Captured(
         shown=as_called(specs, strided) if strided else (),
         module=module,
-        arguments=(*inputs, *state),
+        arguments=(*inputs, *state, *tensors),
         results=kept,
         constraints=bounds,
         calling=MlirCalling(called, numbers, outputs, strided),
@@ -119,7 +120,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         name=name,
         foreign=tuple(each.call for each in counted),
         on_memrefs=on_memrefs,
-        state=tuple(range(len(inputs), len(inputs) + len(state))),
+        state=tuple(range(len(inputs), len(inputs) + len(state) + stored)),
     )
 
 

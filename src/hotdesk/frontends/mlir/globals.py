@@ -1,4 +1,4 @@
-"""Globals that a program on memrefs may write: memory of the program, which it keeps from one call to the next.
+"""Globals that a program may write: memory of the program, which it keeps from one call to the next.
 
     memref.global "private" @count : memref<i64> = dense<0>            ->     func.func @main(%x: …, %count: memref<i64>) {
     func.func @main(%x: …) { %c = memref.get_global @count …
@@ -6,10 +6,13 @@
 1. One that is no `constant` becomes an argument behind the others, in memory of its own that holds the initial value; zeros where
    that is `uninitialized`.
 2. What is returned of it is a copy: the caller's arrays are none of the program's memory.
+3. On tensors, where it is an `ml_program.global` that is `mutable`, the argument is a tensor, and what is stored last is returned
+   behind the results. Stores in loops and branches are refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -23,13 +26,15 @@ from hotdesk.frontends.mlir.layouts import has_own_layout
 from hotdesk.ir.building import alloc, create, dynamic_dims
 from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.signature import formals, set_signature, signature
-from hotdesk.ir.types import element_bytes, element_of, is_memref, memref_with, shape_of
-from hotdesk.ir.walking import defining_op, entry_block, globals_of, nested_ops, text_of
+from hotdesk.ir.signature import FunctionSignature, formals, set_signature, signature
+from hotdesk.ir.types import element_bytes, element_of, is_memref, is_tensor, memref_with, shape_of
+from hotdesk.ir.walking import defining_op, entry_block, globals_of, nested_ops, symbol_name, text_of
 from hotdesk.models.new_memory import GLOBAL
 from hotdesk.passes.lower.function import contents_of
 from hotdesk.runtime.interface import TensorSpec
 from hotdesk.runtime.shared import aligned
+
+_TENSOR, _LOAD, _STORE = "ml_program.global", "ml_program.global_load", "ml_program.global_store"
 
 
 def changing_globals(module: ir.Module) -> list[ir.Operation]:
@@ -66,10 +71,59 @@ def keep_globals(module: ir.Module, main: ir.Operation) -> tuple[Weight, ...]:
     return tuple(weight for _, weight in kept.values())
 
 
+def keep_tensors(module: ir.Module, main: ir.Operation) -> tuple[tuple[Weight, ...], int]:
+    """Makes arguments of the global tensors that a program stores, and results of what they hold in the end.
+
+    Returns where each lies, and what it holds; those that are stored first, and how many these are. Raises UnsupportedOpError for
+    a store in a loop, a branch or a function that calls itself, and for a global that is no tensor with a value.
+    """
+    known = {symbol_name(op.operation): op.operation for op in module.body.operations if op.operation.name == _TENSOR}
+    found = [op for op in nested_ops(module.operation) if op.name in (_LOAD, _STORE)]
+    for op in found:
+        if _name(op) not in known:
+            raise refused(op, "a global of the module")
+    found = [op for op in found if "is_mutable" in known[_name(op)].attributes]
+    if not found:
+        return (), 0
+    block, own = entry_block(main), set(nested_ops(main))
+    for op in found:
+        if op not in own or (op.name == _STORE and (op.block != block or len(main.regions[0].blocks) > 1)):
+            raise refused(op, "one that is stored outside of loops, branches and functions that call themselves")
+    stored = dict.fromkeys(_name(op) for op in found if op.name == _STORE)
+    names = list(dict.fromkeys((*stored, *map(_name, found))))
+    weights = tuple(Weight(*_memory(_use_of(name, found), known[name])) for name in names)
+    held: dict[str, ir.Value] = {}
+    for name in names:
+        held[name] = block.add_argument(cast(Any, known[name].attributes["type"]).value, known[name].location)
+    for op in found:  # in the order in which they run
+        if op.name == _STORE:
+            held[_name(op)] = op.operands[0]
+        else:
+            op.results[0].replace_all_uses_with(held[_name(op)])
+        op.erase()
+    end = returns_of(main)[0]
+    create("func.return", [*end.operands, *(held[name] for name in stored)], [], before=end)
+    end.erase()
+    given = signature(main).with_arguments(formals(cast(Any, known[name].attributes["type"]).value for name in names))
+    last = formals(held[name].type for name in stored)
+    set_signature(main, FunctionSignature(given.arguments, (*given.results, *last)))
+    return weights, len(stored)
+
+
+def _use_of(name: str, found: Sequence[ir.Operation]) -> ir.Operation:
+    return next(op for op in found if _name(op) == name)
+
+
+def _name(op: ir.Operation) -> str:
+    """The name of the global that an op gets, loads or stores."""
+    path = cast(Any, op.attributes["name" if op.name == GLOBAL else "global"]).value
+    return path if isinstance(path, str) else ".".join(path)
+
+
 def refused(op: ir.Operation, expected: str) -> UnsupportedOpError:
     """The error for an op that gets a global which may be written, where it may not."""
     hint = "Pass it as an argument, which the program may write."
-    what, where = f"global @{text_of(op, 'name')}", python_line(op.location) or None
+    what, where = f"global @{_name(op)}", python_line(op.location) or None
     return UnsupportedOpError(what, expected=expected, got="state", where=where, hint=hint)
 
 
@@ -91,9 +145,12 @@ def _return_copies(main: ir.Operation, gets: set[ir.Operation]) -> None:
 
 def _memory(op: ir.Operation, declared: ir.Operation) -> tuple[TensorSpec, HeldArray]:
     """New memory of a global, with its initial value."""
-    kind, name = op.results[0].type, text_of(op, "name")
+    kind, name = cast(Any, declared.attributes["type"]).value, _name(op)
+    if not (is_memref(kind) or is_tensor(kind)) or None in shape_of(kind):
+        raise refused(op, "a tensor of known sizes")
     element, sizes = element_of(kind), cast("tuple[int, ...]", shape_of(kind))
-    if "initial_value" not in declared.attributes:
+    initial: Any = declared.attributes.get("initial_value" if is_memref(kind) else "value", None)
+    if not isinstance(initial, (ir.UnitAttr, ir.DenseElementsAttr, ir.DenseResourceElementsAttr)):
         raise refused(op, "a global with a value, or `uninitialized`")
     if element not in DTYPES or has_own_layout(kind):
         raise refused(op, f"a row-major memref of {', '.join(dict.fromkeys(DTYPES))}")
@@ -101,7 +158,6 @@ def _memory(op: ir.Operation, declared: ir.Operation) -> tuple[TensorSpec, HeldA
     memory, address = aligned(size)
     begin = address - memory.ctypes.data
     array = memory[begin : begin + size]
-    initial: Any = declared.attributes["initial_value"]
     if isinstance(initial, ir.UnitAttr):
         array[:] = 0
     else:

@@ -102,8 +102,11 @@ def inline_calls(module: ir.Module) -> None:
     run_mlir_passes(module, "inline,symbol-dce")
 
 
-def refuse_what_is_not_compiled(module: ir.Module) -> None:
-    """Raises UnsupportedOpError for the first op or value that nothing behind the front end can take."""
+def refuse_what_is_not_compiled(module: ir.Module, *, keeps_globals: bool = False) -> None:
+    """Raises UnsupportedOpError for the first op or value that nothing behind the front end can take.
+
+    `keeps_globals`: the front end makes memory of the program of global tensors that are stored.
+    """
     functions = named_functions(module)
     globals_ = globals_of(module)
     for op in _ops(module):
@@ -120,8 +123,10 @@ def refuse_what_is_not_compiled(module: ir.Module) -> None:
             raise UnsupportedOpError(
                 f"a store inside of `{op.name}`", expected=expected, got="memref.store", where=where
             )
-        if op.name == "ml_program.global_store":
-            _refuse_stored(str(cast(Any, op.attributes["global"]).value[0]), where)
+        if op.name == "ml_program.global_store" and not keeps_globals:
+            got, hint = "state", "Pass it as an argument, which the program may write."
+            what = f"global {op.attributes['global']}"
+            raise UnsupportedOpError(what, expected="a constant with a value", got=got, where=where, hint=hint)
         if op.name == "linalg.generic" and len(op.results):
             _refuse_gaps(op)
         if _dialect(op) in _FOREIGN:
@@ -178,11 +183,6 @@ def _refuse_unknown(op: ir.Operation, globals_: Mapping[str, ir.Operation]) -> N
     if "constant" in told and ("initial_value" not in told or isinstance(told["initial_value"], ir.UnitAttr)):
         where = python_line(op.location) or None
         raise UnsupportedOpError(f"global @{name}", expected="a constant with a value", got="none", where=where)
-
-
-def _refuse_stored(name: str, where: str | None) -> None:
-    hint = "Pass it as an argument, which the program may write."
-    raise UnsupportedOpError(f"global @{name}", expected="a constant with a value", got="state", where=where, hint=hint)
 
 
 def _unlowered(dialect: str, got: str, where: str | None) -> UnsupportedOpError:
