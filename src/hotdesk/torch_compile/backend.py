@@ -35,6 +35,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from hotdesk.frontends.torch.lines import node_line
     from hotdesk.frontends.torch.refusals import refusal
     from hotdesk.frontends.torch.subgraph_literals import make_literals_outside
+    from hotdesk.frontends.torch.tensor_places import indexed_by_tensors
     from hotdesk.passes.collecting import collection_made_rare
     from hotdesk.pipeline import Log
     from hotdesk.runtime.code.products import PRODUCTS, compile_ahead
@@ -128,7 +129,7 @@ def _compiled(module: torch.fx.GraphModule, example_inputs: Sequence[Any], setti
         and any(isinstance(each, torch.Tensor) and each.requires_grad for each in example_inputs)
     )
     make_literals_outside(module)
-    with tracing(has_gradients=has_gradients) as decompositions:
+    with indexed_by_tensors(module), tracing(has_gradients=has_gradients) as decompositions:
         return aot_autograd(
             fw_compiler=forward,
             bw_compiler=backward,
