@@ -19,10 +19,11 @@ from tests.running.examples import EXAMPLES, inputs_of
 X = np.arange(32, dtype=np.float32).reshape(4, 8) / 32
 T = "tensor<4x8xf32>"
 REFUSED = {
-    "globals": "HD102",
     "strided_write_keeps_the_rest": "HD102",
 }
 """Examples that are not compiled: they use what has no lowering."""
+STATEFUL = {"globals"}
+"""Examples that keep what a call writes: only the first call of a program begins with what their text says."""
 
 
 def add(a: str, b: str, out: str) -> str:
@@ -58,6 +59,7 @@ def test_example(name: str) -> None:
     inputs = inputs_of(text)
     program = hotdesk.compile(text)
     for _ in range(2):  # nothing of a call is left for the next one
+        program = hotdesk.compile(text) if name in STATEFUL else program
         for number, (result, want) in enumerate(zip(run(program, *inputs), wanted(text, inputs), strict=True)):
             assert_same(np.asarray(result), want, f"result {number}")
 
