@@ -368,3 +368,21 @@ def test_a_matrix_that_has_no_inverse_is_refused() -> None:
     torch.testing.assert_close(compiled(torch.eye(3)), torch.eye(3) + 1)
     with pytest.raises(Exception, match="singular"):
         compiled(torch.zeros(3, 3))
+
+
+@pytest.mark.parametrize("padding", [None, 3])
+@pytest.mark.parametrize("begins", [[0, 2, 2, 6], [0, 3, 5, 7]])
+def test_gradients_of_largest_embeddings(padding: int | None, begins: list[int]) -> None:
+    """They go to the first row that has the largest element of its bag; one bag is empty, and two rows are equal."""
+    torch.manual_seed(0)
+    model = nn.EmbeddingBag(10, 4, mode="max", padding_idx=padding)
+    with torch.no_grad():
+        model.weight[5] = model.weight[2]
+    like = copy.deepcopy(model)
+    given = torch.tensor([1, 2, 3, 5, 2, 3, 9, 0]), torch.tensor(begins)
+    made = torch.compile(model, backend=backend, options={"fallback": False})(*given)
+    expected = like(*given)
+    torch.testing.assert_close(made, expected)
+    made.square().sum().backward()
+    expected.square().sum().backward()
+    torch.testing.assert_close(model.weight.grad, like.weight.grad)

@@ -196,14 +196,27 @@ def _embedding_bag(
     size = torch.zeros([bags + 1], dtype=torch.int64)
     size = aten.index_put(size, [put], torch.ones([count], dtype=torch.int64), True)[:bags]
     result = torch.zeros([bags + 1, weight.size(1)], dtype=rows.dtype)
+    last = offsets.clone()
     if mode == 2:
         spread = put.unsqueeze(1).expand(rows.shape)
-        result = aten.scatter_reduce(result, 0, spread, rows, "amax", include_self=False)[:bags]
+        every = aten.scatter_reduce(result, 0, spread, rows, "amax", include_self=False)
+        last, result = _rows_of_largest(rows, every, put, indices)[:bags], every[:bags]
     else:
         result = aten.index_put(result, [put], rows, True)[:bags]
     if mode == 1:
         result = result / torch.where(size < 1, 1, size).unsqueeze(1).to(result.dtype)
-    return result.to(weight.dtype), bag.to(indices.dtype), size.to(indices.dtype), offsets.clone()
+    return result.to(weight.dtype), bag.to(indices.dtype), size.to(indices.dtype), last
+
+
+def _rows_of_largest(rows: Tensor, largest: Tensor, put: Tensor, indices: Tensor) -> Tensor:
+    """For each bag and column the index of the first row with its largest element, which takes the gradient; 0 without rows."""
+    count = rows.size(0)
+    is_largest = rows == aten.index_select(largest, 0, put)
+    places = torch.where(is_largest, torch.arange(count).unsqueeze(1), count)
+    first = torch.full(largest.shape, count, dtype=torch.int64)
+    first = aten.scatter_reduce(first, 0, put.unsqueeze(1).expand(rows.shape), places, "amin")
+    ends_with_none = torch.cat([indices, torch.zeros([1], dtype=indices.dtype)])
+    return aten.index_select(ends_with_none, 0, first.reshape([-1])).reshape(largest.shape)
 
 
 def _embedding_bag_padded(
