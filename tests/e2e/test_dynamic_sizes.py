@@ -197,3 +197,13 @@ def test_running_sums_of_exponentials() -> None:
         x = torch.randn(size, 5) * 300
         for found, expected in zip(program(x), Sums()(x), strict=True):
             torch.testing.assert_close(found, expected)
+
+
+def test_a_size_in_a_merged_dim_of_what_a_product_reads() -> None:
+    """Between two transposes it is a part of a dim, and no dim of a tensor that the product could read."""
+    model = Call(lambda x, w: x.t().view(-1, 64, 64).transpose(0, 1).reshape(-1, 64) @ w)
+    w = random(64, 48)
+    program = hotdesk.compile(model, (random(64, 128), w), dynamic_shapes=(({1: 64 * Dim("b")}, {}),))
+    for count in (2, 5):
+        x = random(64, 64 * count)
+        close(program(x, w), model(x, w))

@@ -35,7 +35,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from hotdesk.frontends.torch.lines import node_line
     from hotdesk.frontends.torch.refusals import refusal
     from hotdesk.frontends.torch.subgraph_literals import make_literals_outside
-    from hotdesk.frontends.torch.tensor_places import indexed_by_tensors
+    from hotdesk.frontends.torch.tensor_indices import indexed_by_tensors
     from hotdesk.passes.collecting import collection_made_rare
     from hotdesk.pipeline import Log
     from hotdesk.runtime.code.products import PRODUCTS, compile_ahead

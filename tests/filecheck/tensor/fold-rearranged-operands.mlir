@@ -149,3 +149,27 @@ func.func @sizes_vary(%x: tensor<?x6x?xf32> {hotdesk.shape = ["a", "6", "b"]}, %
   %r = "hotdesk.contract"(%a, %w, %h) {accumulate = false, equation = "mk,kn->mn"} : (tensor<?x6xf32>, tensor<6x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
   return %r : tensor<?x4xf32>
 }
+
+// -----
+
+// A size that varies and is a part of a merged dim only is no dim of an operand: the inner transpose stays, the outer one goes.
+// CHECK-LABEL: func.func @size_in_a_merged_dim(
+// CHECK:         [[T:%.*]] = linalg.transpose ins(%{{.*}} : tensor<64x?xf32>)
+// CHECK-NEXT:    [[V:%.*]] = tensor.expand_shape [[T]]
+// CHECK:         [[R:%.*]] = "hotdesk.contract"([[V]], {{.*}}) {{{.*}} equation = "[[B:.]][[A:.]][[K:.]],[[N:.]][[K]]->[[A]][[B]][[N]]"}
+// CHECK-NEXT:    tensor.collapse_shape [[R]] {{\[}}[0, 1], [2]]
+func.func @size_in_a_merged_dim(%x: tensor<64x?xf32> {hotdesk.shape = ["64", "m"]}, %w: tensor<48x64xf32>) -> tensor<?x48xf32> {
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %m = tensor.dim %x, %c1 : tensor<64x?xf32>
+  %b = arith.divui %m, %c5 : index
+  %d = tensor.empty(%m) : tensor<?x64xf32>
+  %s = linalg.transpose ins(%x : tensor<64x?xf32>) outs(%d : tensor<?x64xf32>) permutation = [1, 0]
+  %v = tensor.expand_shape %s [[0, 1], [2]] output_shape [%b, 5, 64] : tensor<?x64xf32> into tensor<?x5x64xf32>
+  %e = tensor.empty(%b) : tensor<5x?x64xf32>
+  %t = linalg.transpose ins(%v : tensor<?x5x64xf32>) outs(%e : tensor<5x?x64xf32>) permutation = [1, 0, 2]
+  %a = tensor.collapse_shape %t [[0, 1], [2]] : tensor<5x?x64xf32> into tensor<?x64xf32>
+  %h = tensor.empty(%m) : tensor<?x48xf32>
+  %r = "hotdesk.contract"(%a, %w, %h) {accumulate = false, equation = "mk,nk->mn"} : (tensor<?x64xf32>, tensor<48x64xf32>, tensor<?x48xf32>) -> tensor<?x48xf32>
+  return %r : tensor<?x48xf32>
+}

@@ -23,11 +23,11 @@ from hotdesk.frontends.mlir.layouts import lay_out_allocations, plain_results, s
 from hotdesk.frontends.mlir.lowering import arithmetic_as_loops, inline_calls, lower, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.memory_spaces import clones_as_copies, forget_memory_spaces
 from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
-from hotdesk.frontends.mlir.ranks import give_ranks
 from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read
 from hotdesk.frontends.mlir.rounding import round_as_said
 from hotdesk.frontends.mlir.sizes import size_checks
 from hotdesk.frontends.mlir.strided_arrays import as_called, as_memory
+from hotdesk.frontends.mlir.unranked_arguments import give_ranks
 from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.context import entered, run_mlir_passes, verify
 from hotdesk.ir.functions import single_exit

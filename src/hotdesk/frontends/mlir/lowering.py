@@ -11,9 +11,9 @@ from typing import Any, cast
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
+from hotdesk.frontends.mlir.decompositions import take_apart
 from hotdesk.frontends.mlir.stablehlo_flow import lower_control_flow
 from hotdesk.frontends.mlir.stablehlo_ops import write_without
-from hotdesk.frontends.mlir.taking_apart import take_apart
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line

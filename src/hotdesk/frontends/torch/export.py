@@ -24,6 +24,7 @@ from hotdesk.frontends import lowering_process
 from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.frontends.torch import distinct_calls, functionalized, subgraph_constants
+from hotdesk.frontends.torch.advanced_indexing import Gather, is_gather
 from hotdesk.frontends.torch.assigned import assignments_written
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.carried import carrier
@@ -39,7 +40,6 @@ from hotdesk.frontends.torch.dims import SizeNames, dimension_names, merged_limi
 from hotdesk.frontends.torch.empties import settle_empties
 from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, carried_nodes, foreign_op, take_checks, take_tokens
-from hotdesk.frontends.torch.gathered import Gather, is_gather
 from hotdesk.frontends.torch.identity import identity
 from hotdesk.frontends.torch.lines import generated_code, name_places, name_users_lines
 from hotdesk.frontends.torch.pooled_places import settle_places

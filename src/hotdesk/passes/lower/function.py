@@ -280,7 +280,12 @@ class _FunctionLowering:
         for i, buffer in enumerate(self._buffers):
             if buffer.kind == "global":
                 get = cast(ir.Operation, defining_op(buffer.base))
-                data = cast(Any, globals_by_name[text_of(get, "name")].attributes["initial_value"])
+                found = globals_by_name[text_of(get, "name")]
+                if "constant" not in found.attributes:
+                    raise LoweringError(
+                        f"global @{text_of(get, 'name')}", expected="a constant", got="one that changes"
+                    )
+                data = cast(Any, found.attributes["initial_value"])
                 constants[i] = np.ascontiguousarray(contents_of(data))
         return constants
 

@@ -11,7 +11,7 @@ followed back iff
 1. what makes it collapses, expands, transposes or repeats a tensor and does nothing else, and so on;
 2. dims that were merged are as large as letters are, or as some of them together, or as parts of one;
 3. a letter that the operand loses, as it is repeated along it, is in the other operand or, if it is not summed, in the result;
-4. at least one transpose, repetition or slice is behind that;
+4. at least one transpose, repetition or slice is behind that, and each size that is not known is that of a dim there;
 5. the product stays fast: rows, columns and summed elements that are one dim in memory are 48 or more each, or as many as before.
    What was repeated is never copied, however few these are.
 
@@ -119,6 +119,12 @@ class _Product:
     def summed(self) -> set[str]:
         return {*"".join(each.letters for each in self.operands)} - {*"".join(self.result)}
 
+    @property
+    def has_all_sizes(self) -> bool:
+        """Whether each size is a number or that of a dim of an operand."""
+        told = {each for operand in self.operands for each in operand.dims}
+        return all(isinstance(size, int) or letter in told for letter, size in self.sizes.items())
+
     def split(self, letter: str, sizes: Sequence[Size]) -> tuple[_Product, str] | None:
         """The product with letters of these sizes in the place of one, and these; None where all letters are taken."""
         free = [each for each in ascii_lowercase + ascii_uppercase if each not in self.sizes]
@@ -168,7 +174,7 @@ def _followed(product: _Product, number: int, known: SymbolicSizes) -> _Followed
             break
         repeated = found.repeated or _repeats(here, step, number)
         here = step
-        if _copies(producer):
+        if _copies(producer) and here.joined().has_all_sizes:
             found = _Followed(here, (*found.behind, source_of(producer)), repeated)
     return found
 

@@ -1,4 +1,4 @@
-"""Arguments without a rank that are only looked at with one get it.
+"""Arguments without a rank (`tensor<*xf32>`) get the one that they are cast to.
 
     func.func @f(%x: tensor<*xf32>) {                                ->     func.func @f(%x: tensor<4x?xf32>) {
       %t = tensor.cast %x : tensor<*xf32> to tensor<4x?xf32>

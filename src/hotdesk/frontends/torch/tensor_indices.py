@@ -1,4 +1,4 @@
-"""Places that tensors of one number tell, as in `cache[:, pos]`, are indexed in Dynamo's graphs by these tensors.
+"""Indices that are tensors of one number, as in `cache[:, pos]`: Dynamo's graphs index by these tensors, not by their numbers.
 
     x[:, pos] = y    ->    index_put_(x, (None, pos), y)
     x[:, pos]        ->    index(x, (None, pos))

@@ -1,4 +1,4 @@
-"""Ops of `linalg` that are several in one, such as a softmax, made of plain ones by MLIR's transformations.
+"""Decompositions of `linalg` ops that are several in one, such as a softmax, by MLIR's transformations.
 
 MLIR takes them apart on tensors alone. One on memrefs becomes a function that does it on tensors of this memory, bufferized here:
 

@@ -1,4 +1,4 @@
-"""Elements at places that several tensors tell, in PyTorch models: torch-mlir takes no two of them along one size that varies.
+"""Advanced indexing of PyTorch models by several tensors of indices: torch-mlir takes no two of them along one size that varies.
 
 x[i, j]    ->    linalg.generic ins(%i, %j) outs(tensor.empty) { yield tensor.extract %x[i, j] }
 
