@@ -48,10 +48,8 @@ from hotdesk.kernels.vectors import VectorBuilder
 
 # What things cost, in 1/16 of a cycle, as in `product`; an element of a panel is converted on the way, one of a block by itself.
 _SUM, _BY_ROWS, _BY_SQUARES, _ONE_BY_ONE, _CONVERTED, _AS_VECTOR, _IN_SQUARES, _ALONE = 16, 4, 5, 24, 4, 2, 8, 24
-_DOT, _DOT_STEPS = (
-    256,
-    64,
-)  # what a dot product takes beside its multiplications; steps of k for each that make it worth it
+_DOT = 256  # the cost of a dot product beside its multiplications
+_DOT_STEPS = 64  # steps of k for each column left over, from which on dot products are worth it
 _SIDE, _DEEP = 192, 512  # rows and columns of a block of c, steps of k
 _SHORT_SIDE, _SHORT_DEEP = 16, 32  # the same on the stack
 _SUMMED_ROWS = 256  # of a 16-bit result, for which panels are packed again

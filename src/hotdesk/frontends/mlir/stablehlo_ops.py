@@ -15,12 +15,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import clone_with, create
 from hotdesk.ir.types import element_of, is_tensor, shape_of
-from hotdesk.ir.walking import attributes_of, integer_of, nested_ops
+from hotdesk.ir.walking import attributes_of, defining_op, integer_of, nested_ops
 
 _ELEMENTWISE = {"stablehlo.abs", "stablehlo.compare", "stablehlo.convert", "stablehlo.negate", "stablehlo.select"}
 """Ops that make keys of what is sorted."""
@@ -124,7 +124,7 @@ def _reduces_nothing(op: ir.Operation) -> bool:
 def _combine(op: ir.Operation) -> None:
     """A reduction over no dimension, by one op of two elements: each element with what the reduction begins with."""
     block = op.regions[0].blocks[0]
-    made = _maker(list(block.operations)[-1].operation.operands[0])
+    made = defining_op(list(block.operations)[-1].operation.operands[0])
     if made is None or list(made.operands) not in (list(block.arguments), list(block.arguments)[::-1]):
         return
     operands = [_spread(op.operands[1], op.results[0].type, op), op.operands[0]]
@@ -207,7 +207,7 @@ def _keys(result: ir.Value, arguments: list[ir.Value]) -> list[_Key] | None:
 
     That is `a < b`, or `a < b or (a == b and …)` with the form itself behind.
     """
-    op = _maker(result)
+    op = defining_op(result)
     if op is None:
         return None
     if op.name == "stablehlo.compare":
@@ -215,10 +215,10 @@ def _keys(result: ir.Value, arguments: list[ir.Value]) -> list[_Key] | None:
         return None if key is None else [key]
     if op.name != "stablehlo.or":
         return None
-    less, both = (_maker(each) for each in op.operands)
+    less, both = (defining_op(each) for each in op.operands)
     if less is None or both is None or less.name != "stablehlo.compare" or both.name != "stablehlo.and":
         return None
-    equal = _maker(both.operands[0])
+    equal = defining_op(both.operands[0])
     key, rest = _key(less, arguments), _keys(both.operands[1], arguments)
     if key is None or rest is None or equal is None or _direction(equal) != "EQ":
         return None
@@ -247,17 +247,13 @@ def _corresponds(first: ir.Value, second: ir.Value, arguments: list[ir.Value]) -
             return False
         number = arguments.index(first)
         return number % 2 == 0 and arguments.index(second) == number + 1
-    one, other = _maker(first), _maker(second)
+    one, other = defining_op(first), defining_op(second)
     if one is None or other is None or one.name != other.name or attributes_of(one) != attributes_of(other):
         return False
     if one.name == "stablehlo.constant":
         return True
     pairs = zip(one.operands, other.operands, strict=True)
     return one.name in _ELEMENTWISE and all(_corresponds(a, b, arguments) for a, b in pairs)
-
-
-def _maker(value: ir.Value) -> ir.Operation | None:
-    return None if isinstance(value.owner, ir.Block) else cast(Any, value.owner).operation
 
 
 def _direction(op: ir.Operation) -> str:
@@ -277,7 +273,7 @@ def _numbers(key: _Key, op: ir.Operation) -> ir.Value:
 
     def made(value: ir.Value) -> ir.Value:
         if value not in whole:
-            maker, kind = cast(ir.Operation, _maker(value)), _with(shaped, element_of(value.type))
+            maker, kind = cast(ir.Operation, defining_op(value)), _with(shaped, element_of(value.type))
             if maker.name == "stablehlo.constant":
                 scalar = create(maker.name, [], [value.type], attributes_of(maker), before=op).results[0]
                 whole[value] = _spread(scalar, kind, op)
@@ -386,7 +382,7 @@ def _combining(op: ir.Operation, element: str) -> str | None:
     returned = list(block.operations)[-1].operation.operands[0]
     if returned == new:
         return ""
-    maker = _maker(returned)
+    maker = defining_op(returned)
     if maker is None or list(maker.operands) not in ([old, new], [new, old]):
         return None
     name = maker.name.removeprefix("stablehlo.")
