@@ -13,10 +13,10 @@ from hotdesk.python.lazy_names import lazy_names
 if TYPE_CHECKING:
     from hotdesk.planning.placement.portfolio import DEFAULT_EFFORT, NO_REUSE, STRATEGIES
     from hotdesk.planning.planner import plan
-    from hotdesk.planning.problem.bounds import Bound, BoundCertificate, certificate, lower_bound, max_live
+    from hotdesk.planning.problem.bounds import Bound, BoundCertificate, certificate, lower_bound
     from hotdesk.planning.problem.buffers import Buffer, BufferId, Pool, PoolId, Tie, adjacent
     from hotdesk.planning.problem.checker import Checker, Violation, ViolationCode, check
-    from hotdesk.planning.problem.csvform import read_csv, read_csv_plan, write_csv
+    from hotdesk.planning.problem.csvform import read_csv, write_csv
     from hotdesk.planning.problem.plan import Placement, Plan
     from hotdesk.planning.problem.problem import Problem
 
@@ -41,10 +41,8 @@ __all__ = [
     "certificate",
     "check",
     "lower_bound",
-    "max_live",
     "plan",
     "read_csv",
-    "read_csv_plan",
     "write_csv",
 ]
 
@@ -54,10 +52,10 @@ if not TYPE_CHECKING:
         {
             "planner": ("plan",),
             "placement.portfolio": ("DEFAULT_EFFORT", "NO_REUSE", "STRATEGIES"),
-            "problem.bounds": ("Bound", "BoundCertificate", "certificate", "lower_bound", "max_live"),
+            "problem.bounds": ("Bound", "BoundCertificate", "certificate", "lower_bound"),
             "problem.buffers": ("Buffer", "BufferId", "Pool", "PoolId", "Tie", "adjacent"),
             "problem.checker": ("Checker", "Violation", "ViolationCode", "check"),
-            "problem.csvform": ("read_csv", "read_csv_plan", "write_csv"),
+            "problem.csvform": ("read_csv", "write_csv"),
             "problem.plan": ("Placement", "Plan"),
             "problem.problem": ("Problem",),
         },

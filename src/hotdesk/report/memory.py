@@ -54,8 +54,3 @@ class WorstCase:
     memory: Memory
     ranges: tuple[tuple[str, tuple[int, int]], ...]
     exact: frozenset[str]
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether some call takes exactly `memory.peak` bytes."""
-        return "peak" in self.exact

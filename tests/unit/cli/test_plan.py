@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hotdesk.cli.main import main
-from hotdesk.planning import check, read_csv, read_csv_plan
+from hotdesk.planning import check, plan, read_csv
 
 DATA = Path(__file__).parents[2] / "data" / "planning"
 PRODUCTS = """func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x64xf32>, %z: tensor<64x4xf32>) -> tensor<4x4xf32> {
@@ -76,7 +76,7 @@ def test_what_is_printed_is_a_right_plan(capsys: pytest.CaptureFixture[str]) -> 
     path = DATA / "resnet50.csv"
     assert main(["plan", str(path), "--strategy", "greedy/size"]) == 0
     problem, printed = read_csv(path.read_text()), capsys.readouterr().out
-    assert check(problem, read_csv_plan(problem, printed)) == ()
+    assert check(problem, plan(read_csv(printed, pin=True))) == ()
 
 
 @pytest.mark.parametrize(("capacity", "code"), [("200", 0), ("0.2kB", 0), ("1 KiB", 0), ("199", 1)])
@@ -98,8 +98,8 @@ def test_a_capacity_is_met_without_naming_a_strategy(options: list[str], capsys:
     path = DATA / "H.1048576.csv"
     assert main(["plan", str(path), "--capacity", "1MiB", *options]) == 0
     problem, printed = read_csv(path.read_text()), capsys.readouterr().out
-    assert check(problem, read_csv_plan(problem, printed)) == ()
-    assert read_csv_plan(problem, printed).arena == 1048576
+    assert check(problem, plan(read_csv(printed, pin=True))) == ()
+    assert plan(read_csv(printed, pin=True)).arena == 1048576
 
 
 def test_alignment_and_pins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,7 +113,7 @@ def test_a_time_limit_of_nothing_still_gives_a_plan(capsys: pytest.CaptureFixtur
     path = DATA / "K.1048576.csv"
     assert main(["plan", str(path), "--strategy", "exact", "--time-limit", "0"]) == 0
     problem, (out, err) = read_csv(path.read_text()), capsys.readouterr()
-    assert check(problem, read_csv_plan(problem, out)) == ()
+    assert check(problem, plan(read_csv(out, pin=True))) == ()
     assert "skyline/pressure" in err
 
 

@@ -122,9 +122,8 @@ def assemble(
     alignment: tuple[int, ...],
     obstacles: tuple[Obstacle, ...],
     steps: int,
-    floor: int = 0,
 ) -> Instance:
-    """An instance over `steps` compressed steps, with what follows from its columns; `floor` if that is higher."""
+    """An instance over `steps` compressed steps, with what follows from its columns."""
     load = profile(lower, upper, size, steps)
     if obstacles:
         taken = [o.top - o.bottom for o in obstacles]
@@ -138,7 +137,7 @@ def assemble(
         alignment=alignment,
         pressure=tuple(_range_maxima(load, lower, upper).tolist()),
         obstacles=obstacles,
-        floor=max(floor, int(load.max(initial=0)), max((o.top for o in obstacles), default=0)),
+        floor=max(int(load.max(initial=0)), max((o.top for o in obstacles), default=0)),
         pairs=_count_pairs(lower, upper, steps),
     )
 

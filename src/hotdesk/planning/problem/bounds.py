@@ -30,7 +30,7 @@ one look at each pool a step.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Literal, NamedTuple
@@ -163,18 +163,6 @@ def _tied_bound(problem: Problem, body: Body) -> Bound:
     lowest = body.phase if body.pinned is None else body.pinned
     top = lowest + body.top if body.rectangles else 0
     return Bound(top, min(b.lower for b in members), tuple(b.id for b in members if b.size), "tied")
-
-
-def max_live(buffers: Iterable[Buffer]) -> int:
-    """Largest sum of footprints, in bytes, of buffers live at one step; pools and ties are left out of account."""
-    changes = sorted(
-        change for b in buffers for start, end in b.live for change in ((start, b.footprint), (end, -b.footprint))
-    )
-    live = peak = 0  # at one step, ends (negative) sort before starts
-    for _, change in changes:
-        live += change
-        peak = max(peak, live)
-    return peak
 
 
 def eligible_pools(buffer: Buffer, pools: tuple[Pool, ...]) -> tuple[int, ...]:

@@ -20,10 +20,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from hotdesk.planning.problem.bodies import bodies_of
-from hotdesk.planning.problem.bounds import lower_bound
-from hotdesk.planning.problem.buffers import Buffer, BufferId, Pool, PoolId, Tie
+from hotdesk.planning.problem.buffers import Buffer, BufferId, Pool, Tie
 from hotdesk.planning.problem.numbers import shown
-from hotdesk.planning.problem.plan import Placement, Plan
+from hotdesk.planning.problem.plan import Plan
 from hotdesk.planning.problem.problem import Problem
 
 _COLUMNS = ("id", "lower", "upper", "size")
@@ -63,30 +62,6 @@ def read_csv(text: str, *, alignment: int = 1, pin: bool = False, pools: Sequenc
         if host := row.get("host"):
             ties.append(Tie(name, _read_id(host), _read_int(line, "at", row.get("at") or "0")))
     return Problem(tuple(buffers), tuple(pools), tuple(ties))
-
-
-def read_csv_plan(problem: Problem, text: str) -> Plan:
-    """The offsets in `text` as a plan of `problem`, in the order of the problem; whether it is right, `check` says.
-
-    Raises ValueError where `text` has no offset for a buffer.
-    """
-    places: dict[BufferId, tuple[PoolId | None, int]] = {}
-    pools: dict[str, PoolId | None] = {"": None, **{str(pool.id): pool.id for pool in problem.pools}}
-    for line, row in _rows(text):
-        if cell := row.get("offset", ""):
-            name = row.get("pool", "")
-            pool = pools[name] if name in pools else _read_id(name)
-            places[_read_id(row["id"])] = (pool, _read_int(line, "offset", cell))
-    for buffer in problem.buffers:
-        if buffer.id not in places:
-            raise ValueError(f"expected an offset for every buffer, got none for {shown(buffer.id)}")
-    placements = tuple(Placement(b.id, *places[b.id]) for b in problem.buffers)
-    placed = [(b, p) for b, p in zip(problem.buffers, placements, strict=True) if b.size]
-    arena = max((p.offset + b.footprint for b, p in placed if p.pool is None), default=0)
-    costs = {pool.id: pool.cost for pool in problem.pools}
-    cost = sum(costs.get(p.pool, 0) * b.footprint for b, p in placed if p.pool is not None)
-    no_reuse = sum(b.footprint for b in problem.buffers)
-    return Plan(placements, arena, lower_bound(problem), "csv", no_reuse, cost=cost)
 
 
 def write_csv(problem: Problem, plan: Plan | None = None) -> str:

@@ -1,22 +1,17 @@
-from hotdesk.planning import Bound, Buffer, Pool, Problem, lower_bound, max_live
+from hotdesk.planning import Bound, Buffer, Pool, Problem, lower_bound
 
 
 def test_the_certificate_names_what_is_live_at_the_peak() -> None:
     problem = Problem((Buffer("a", 0, 4, 64), Buffer("b", 2, 6, 128), Buffer("c", 4, 8, 64), Buffer("none", 2, 3, 0)))
     assert lower_bound(problem) == Bound(192, 2, ("a", "b"))
-    assert max_live(problem.buffers) == 192
 
 
 def test_live_ranges_are_half_open() -> None:
-    assert max_live([Buffer("a", 0, 1, 64), Buffer("b", 1, 2, 64)]) == 64
+    assert lower_bound(Problem((Buffer("a", 0, 1, 64), Buffer("b", 1, 2, 64)))).bytes == 64
 
 
 def test_footprints_count_not_sizes() -> None:
     assert lower_bound(Problem((Buffer("a", 0, 1, 1, 64), Buffer("b", 0, 1, 65, 64)))).bytes == 192
-
-
-def test_max_live_reads_an_iterator() -> None:
-    assert max_live(iter([Buffer("a", 0, 2, 64), Buffer("b", 1, 2, 64)])) == 128
 
 
 def test_nothing_needs_nothing() -> None:
