@@ -1,10 +1,10 @@
 """Which buffers move into the pools, so that the arena need not hold them.
 
-Space in a pool is scarce, and a buffer taken out of the arena helps only where the arena is fullest. Five orders
-compete: by breadth, size, area and start, and *peak*, which looks again after every loan: at the step where the
-arena's load is largest, the largest buffer that fits some pool goes, until the peak cannot be lowered. Each offers
-all remaining eligible buffers to the pools as well. Within an order, a buffer takes the smallest pool that holds it,
-and there the best gap. The order that leaves the smallest peak in the arena wins, the earliest among equals.
+Space in a pool is scarce, and a buffer taken out of the arena helps only where the arena is fullest. Three orders
+compete: by area, by start, and *peak*, which looks again after every loan: at the step where the arena's load is
+largest, the largest buffer that fits some pool goes, until the peak cannot be lowered. Each offers all remaining
+eligible buffers to the pools as well. Within an order, a buffer takes the smallest pool that holds it, and there the
+best gap. The order that leaves the smallest peak in the arena wins, the earliest among equals.
 """
 
 from __future__ import annotations
@@ -107,8 +107,6 @@ def lower_peaks(
 def _competing_orders(instance: Instance) -> Iterator[Sequence[int] | None]:
     """None stands for the peak order, which is found as it goes."""
     yield None
-    yield orders.by_breadth(instance)
-    yield orders.by_size(instance)
     yield orders.by_area(instance)
     yield orders.by_start(instance)
 

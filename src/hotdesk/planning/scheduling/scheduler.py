@@ -4,10 +4,9 @@
    others (`reduction`).
 2. The part with the highest peak goes first; a part that stays below the peak of a solved one is left as it came. Parts that are
    the same problem, as layers of a network are, are solved once.
-3. In a part: greedy orders and a narrow beam, then the exact search within a budget of states (`exact`), forwards
-   and backwards. If the budget ends first, what the searches have exhausted is the lower bound; a wide beam, and searches at
-   thresholds between the bound and the best order, by bisection, look for better ones (the soft budget of Ahn et al., MLSys
-   2020).
+3. In a part: greedy orders and a beam, then the exact search within a budget of states (`exact`), forwards and backwards. If the
+   budget ends first, what the searches have exhausted is the lower bound; searches at thresholds between the bound and the best
+   order, by bisection, look for better ones (the soft budget of Ahn et al., MLSys 2020).
 
 A part of more than `LARGEST_PART` tasks is taken in windows of that many tasks: of the given order, or of one that a rule makes
 of the whole problem, if that has a lower peak (`heuristics`). Deterministic: budgets are counted in states.
@@ -27,7 +26,7 @@ from hotdesk.planning.scheduling.state_space import Relations, Segment, peak_alo
 
 DEFAULT_STATES = 200_000
 LARGEST_PART = 2048
-NARROW, WIDE = 8, 128
+_BEAM = 8
 _BISECTIONS = 10
 _GIVEN = "given"
 
@@ -126,9 +125,8 @@ def _improve(part: Segment, given: _Solved, target: int, budget: int) -> _Solved
     """The best order found for a part. One with a peak of `target` bytes is good enough; nothing is proven below that."""
     improving = _Improving(part, given, target, budget)
     improving.by_rules()
-    improving.by_beams(NARROW)
+    improving.by_beams()
     improving.exactly()
-    improving.by_beams(WIDE)
     improving.by_bisection()
     best, bound = improving.best, improving.bound
     return _Solved(best.order, best.peak, bound if bound > target else 0, best.strategy, budget - improving.budget)
@@ -150,9 +148,9 @@ class _Improving:
                 if self._is_open():
                     self._offer(greedy(walk, rule), rule)
 
-    def by_beams(self, width: int) -> None:
+    def by_beams(self) -> None:
         for walk, share in zip(self._walks, (3, 2), strict=True):
-            width = min(width, self.budget // share // self._part.count)
+            width = min(_BEAM, self.budget // share // self._part.count)
             if self._is_open() and width:
                 self._take(beam(walk, self.bound, self.best.peak, width, self.budget // share), "beam")
 

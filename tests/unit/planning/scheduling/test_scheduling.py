@@ -216,6 +216,13 @@ def test_the_bound_holds_when_the_budget_ends() -> None:
         assert found.nodes <= budget
 
 
+def test_thresholds_between_the_bound_and_the_best_order() -> None:
+    problem = drawn(60, 20, seed=3)
+    found = schedule(problem, 20_000)
+    assert check_schedule(problem, found) == ()
+    assert (found.peak, found.strategy) == (3840, "bisection")
+
+
 def test_many_ready_tasks() -> None:
     problem = branches(300)
     found = schedule(problem, 20_000)
