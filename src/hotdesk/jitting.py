@@ -100,12 +100,18 @@ class Jitted:
         return kept
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the program for these arguments. Raises what `compile` and a call of a program raise."""
+        """Calls the program for these arguments. Raises what `compile` and a call of a program raise.
+
+        Where PyTorch captures what calls it, it is the plain function.
+        """
+        torch, _, _ = _torch_and_constants()
+        if torch.compiler.is_compiling():
+            return self._function(*args, **kwargs)
         return self.program(*args, **kwargs)(*args, **kwargs)
 
     def program(self, *args: Any, **kwargs: Any) -> Program:
         """The program for these arguments, compiled if there is none yet: it reports, is saved, and is profiled as any is."""
-        key, shapes = _key(args, kwargs)
+        key, shapes = _key(self._function, args, kwargs)
         with self._kept.lock:
             found = self._kept.take(key, shapes)
             if found is None:
@@ -159,9 +165,9 @@ def _fits(program: Program, shapes: _Shapes) -> bool:
     )
 
 
-def _key(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Hashable, _Shapes]:
+def _key(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Hashable, _Shapes]:
     """What a program depends on: all but the sizes of tensors, and these."""
-    torch, pytree = _torch_and_pytree()
+    torch, pytree, constants = _torch_and_constants()
     leaves, structure = pytree.tree_flatten((args, dict(kwargs)))
     found: list[Hashable] = [str(structure)]
     shapes: list[tuple[int, ...]] = []
@@ -169,21 +175,22 @@ def _key(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Hashable, _S
         if isinstance(leaf, torch.Tensor):
             found.append((leaf.dtype, leaf.dim()))
             shapes.append(tuple(leaf.shape))
-        elif leaf is None or isinstance(leaf, (bool, int, float, complex, str, torch.dtype, torch.device)):
-            found.append((type(leaf).__name__, repr(leaf)))
+        elif constants.is_constant(leaf):
+            found.append((cast(object, type(leaf)), repr(leaf)))
         else:
-            expected = "tensors, numbers, None, text and nests of these"
-            raise ArgumentTypeError("an argument of a compiled function", expected=expected, got=type(leaf).__name__)
+            constants.refuse_other_arguments(function, args, kwargs)
     return tuple(found), tuple(shapes)
 
 
 @cache
-def _torch_and_pytree() -> tuple[Any, Any]:
-    """PyTorch, and its trees of arguments."""
+def _torch_and_constants() -> tuple[Any, Any, Any]:
+    """PyTorch, its trees of arguments, and which of these may be constants."""
     try:
         with whole_imports():
             import torch
             from torch.utils import _pytree
+
+            from hotdesk.frontends.torch import constants
     except ImportError as error:
         raise MissingExtraError.of("compiling a function", "torch", "torch") from error
-    return torch, _pytree
+    return torch, _pytree, constants

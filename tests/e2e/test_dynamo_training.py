@@ -370,6 +370,18 @@ def test_a_matrix_that_has_no_inverse_is_refused() -> None:
         compiled(torch.zeros(3, 3))
 
 
+@pytest.mark.parametrize("reduction", ["none", "sum"])
+def test_losses_of_margins_end_at_the_first_label_that_is_none(reduction: str) -> None:
+    loss = nn.MultiLabelMarginLoss(reduction=reduction)
+    labels = torch.tensor([[3, 0, -1, 1], [1, -1, 0, 0], [0, 1, 2, 3]])
+    of_eager, of_ours = (torch.arange(12.0).reshape(3, 4).sin().requires_grad_() for _ in range(2))
+    expected, found = loss(of_eager, labels), torch.compile(loss, backend=backend, fullgraph=True)(of_ours, labels)
+    torch.testing.assert_close(found, expected)
+    for each in (expected, found):
+        each.sum().backward()
+    torch.testing.assert_close(of_ours.grad, of_eager.grad)
+
+
 @pytest.mark.parametrize("padding", [None, 3])
 @pytest.mark.parametrize("begins", [[0, 2, 2, 6], [0, 3, 5, 7]])
 def test_gradients_of_largest_embeddings(padding: int | None, begins: list[int]) -> None:

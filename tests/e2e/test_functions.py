@@ -8,9 +8,12 @@ import re
 import threading
 import weakref
 from dataclasses import dataclass
+from enum import Enum, IntEnum
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import torch
 
@@ -25,6 +28,15 @@ def _doubled(x: torch.Tensor) -> torch.Tensor:
 class Pair(NamedTuple):
     low: torch.Tensor
     high: torch.Tensor
+
+
+class How(Enum):
+    DOUBLED = "doubled"
+    NEGATED = "negated"
+
+
+class Factor(IntEnum):
+    TWO = 2
 
 
 @dataclass
@@ -85,6 +97,116 @@ def test_nests_numbers_and_none() -> None:
     assert found[1] == wanted[1]
     with pytest.raises(ArgumentTypeError):
         program(args[0], 4, **kwargs)
+
+
+@pytest.mark.parametrize("compiled", [hotdesk.jit, hotdesk.compile])
+@pytest.mark.parametrize(
+    ("function", "value", "other"),
+    [
+        (lambda x, how: x * 2 if how is How.DOUBLED else -x, How.DOUBLED, How.NEGATED),
+        (lambda x, how: x * how, Factor.TWO, 2),
+        (lambda x, how: x.to(how), torch.float64, torch.float16),
+        (lambda x, how: torch.view_as_real(x * how), 1 + 2j, 1j),
+        (lambda x, how: x.to(how) + 1, torch.device("cpu"), "cpu"),
+        (lambda x, how: x[how] + 1, slice(0, 1), slice(1, 2)),
+        (lambda x, how: sum((x * each for each in how["of"]), x), {"of": range(3)}, {"of": range(4)}),
+        (lambda x, how: x.reshape(how) + 1, torch.Size([3, 2]), torch.Size([6, 1])),
+    ],
+)
+def test_constants_that_are_no_numbers(compiled: Any, function: Any, value: Any, other: Any) -> None:
+    x = torch.randn(2, 3)
+    if compiled is hotdesk.jit:
+        jitted = hotdesk.jit(function)
+        for each in (value, other, value):
+            assert torch.equal(jitted(x, each), function(x, each))
+        assert len(jitted.programs) == 2
+        return
+    program = hotdesk.compile(function, (x,), {"how": value})
+    assert torch.equal(program(x, how=value), function(x, value))
+    with pytest.raises(ArgumentTypeError, match="`how.*` was fixed when the model was compiled"):
+        program(x, how=other)
+
+
+def test_constants_of_modules() -> None:
+    class Cast(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(3, 3)
+
+        def forward(self, x: torch.Tensor, dtype: torch.dtype, *, by: torch.Tensor) -> torch.Tensor:
+            return (self.linear(x) * by).to(dtype)
+
+    model, x, by = Cast(), torch.randn(2, 3), torch.tensor(2.0)
+    rows = {"x": {0: torch.export.Dim("rows")}, "dtype": None, "by": None}
+    program = hotdesk.compile(model, (x, torch.float64), {"by": by}, dynamic_shapes=rows)
+    with torch.no_grad():
+        model.linear.weight.add_(1)
+    for each in (x, torch.randn(5, 3)):
+        found, expected = program(each, torch.float64, by=by), model(each, torch.float64, by=by)
+        assert found.dtype == torch.float64
+        torch.testing.assert_close(found.float(), expected.float())
+    assert [each.name for each in program.inputs] == ["x", "by"]
+    with pytest.raises(ArgumentTypeError, match=r"`dtype` was fixed .* expected torch.float64, got torch.int32"):
+        program(x, torch.int32, by=by)
+
+
+class Unknown:
+    """What has no place among the arguments of a program."""
+
+
+@pytest.mark.parametrize(
+    "compiled", [lambda f, *args: hotdesk.compile(f, args), lambda f, *args: hotdesk.jit(f)(*args)]
+)
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (Unknown(), "register its class"),
+        (torch.relu, "partial"),
+        (torch.nn.ReLU(), "partial"),
+        (np.ones(3), "as_tensor"),
+    ],
+)
+def test_arguments_that_are_refused(compiled: Any, value: Any, hint: str) -> None:
+    name = "Unknown" if isinstance(value, Unknown) else type(value).__name__
+    with pytest.raises(ArgumentTypeError, match=rf"argument `pair\['b'\]`: expected tensors, .* got .*{name}.*{hint}"):
+        compiled(lambda x, pair: x + 1, torch.ones(2), {"a": torch.ones(2), "b": value})
+
+
+class Scorer:
+    def __init__(self) -> None:
+        self.linear, self.by = torch.nn.Linear(3, 2), 2
+
+    def __call__(self, x: torch.Tensor, *, shift: float = 0.0) -> torch.Tensor:
+        return self.linear(x) * self.by + shift
+
+
+def test_callable_objects() -> None:
+    scorer, x = Scorer(), torch.randn(4, 3)
+    program = hotdesk.compile(scorer, (x,), {"shift": 1.0})
+    with torch.no_grad():
+        scorer.linear.weight.add_(1)
+    torch.testing.assert_close(program(x, shift=1.0), scorer(x, shift=1.0))
+    assert program.memory().weights == 32
+    jitted = hotdesk.jit(scorer)
+    torch.testing.assert_close(jitted(x), scorer(x))
+    cached = hotdesk.compile(lru_cache(_doubled), (x,))
+    torch.testing.assert_close(cached(x), _doubled(x))
+    ours = hotdesk.compile(lambda x: hotdesk.jit(_doubled)(x) + 1, (x,))
+    torch.testing.assert_close(ours(x), _doubled(x) + 1)
+
+
+def test_arguments_given_by_partial() -> None:
+    linear, x = torch.nn.Linear(3, 2), torch.randn(4, 3)
+
+    def applied(model: torch.nn.Module, x: torch.Tensor, by: float, /) -> torch.Tensor:
+        return model(x) * by
+
+    given = partial(applied, linear)
+    program = hotdesk.compile(given, (x, 2.0))
+    with torch.no_grad():
+        linear.weight.add_(1)
+    torch.testing.assert_close(program(x, 2.0), given(x, 2.0))
+    assert program.memory().weights == 32
 
 
 def test_dataclasses() -> None:

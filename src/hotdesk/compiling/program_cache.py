@@ -86,7 +86,9 @@ def kept(key: str, exported: Exported) -> tuple[LinkedProgram, CompiledCode] | N
         replace(a, tensor=_weight(exported, a.spec.name)) if isinstance(a, Weight) else a
         for a in made.captured.arguments
     )
-    captured = replace(made.captured, arguments=arguments, calling=TorchCalling(exported.program, template))
+    captured = replace(
+        made.captured, arguments=arguments, calling=TorchCalling(exported.program, template, held=exported.held)
+    )
     return replace(made, captured=captured), machine
 
 

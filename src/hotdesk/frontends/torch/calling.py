@@ -74,7 +74,14 @@ def _carrier(value: Any, dtype: torch.dtype) -> torch.Tensor:
 class TorchCalling(Calling):
     """Flattens arguments the way the model was exported and puts results back into the model's own structure."""
 
-    def __init__(self, exported: ExportedProgram, template: Sequence[Any], carried: Carried | None = None) -> None:
+    def __init__(
+        self,
+        exported: ExportedProgram,
+        template: Sequence[Any],
+        carried: Carried | None = None,
+        held: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`held` are constants that the program was exported without, by the path of the argument."""
         carried = carried or Carried()
         self._in_spec = exported.call_spec.in_spec
         self._out_spec = exported.call_spec.out_spec
@@ -89,7 +96,10 @@ class TorchCalling(Calling):
         self._constants: list[tuple[str, Any] | None] = []
         values = {spec.arg.name: spec.arg for spec in exported.graph_signature.input_specs}
         named = _named((positional, keywords), self._positional)
-        for name, given in zip(named, exported.graph_signature.user_inputs, strict=True):
+        for (path, name), given in zip(named, exported.graph_signature.user_inputs, strict=True):
+            if held and path in held:
+                self._constants.append((name, held[path]))
+                continue
             argument = values.get(str(given)) if isinstance(given, str) else None
             is_tensor = argument is not None and type(argument).__name__ == "TensorArgument"
             self._constants.append(None if is_tensor else (name, getattr(argument, "value", given)))
@@ -148,7 +158,10 @@ class TorchCalling(Calling):
         if self._single_tensors and not kwargs:
             complete = self._carries_inputs is not None and len(args) == len(self._constants)
             return cast(Carried, self._carries_inputs).given(args) if complete else args
-        leaves, spec = pytree.tree_flatten(self._arranged(args, kwargs))
+        arranged = self._arranged(args, kwargs)
+        leaves, spec = pytree.tree_flatten(arranged)
+        if spec != self._in_spec:
+            leaves, spec = pytree.tree_flatten(_tuples_for_sizes(arranged))
         if spec != self._in_spec:
             expected = len(self._constants)
             if len(leaves) != expected:
@@ -201,15 +214,28 @@ class TorchCalling(Calling):
         return pytree.tree_unflatten(returned, cast(Any, self._out_spec))
 
 
-def _named(arguments: tuple[Any, Any], positional: Sequence[str]) -> list[str]:
-    """The leaves of positional arguments and of those by name, as users write them: `n`, or `options['scale']`."""
+def _named(arguments: tuple[Any, Any], positional: Sequence[str]) -> list[tuple[str, str]]:
+    """The paths of leaves of positional arguments and of those by name, and as users write them: `n`, or `options['scale']`."""
     paths: list[Any] = [path for path, _ in pytree.tree_flatten_with_path(arguments)[0]]
-    named: list[str] = []
-    for kind, first, *rest in paths:
+    named: list[tuple[str, str]] = []
+    for path in paths:
+        kind, first, *rest = path
         is_named = kind.idx == 0 and first.idx < len(positional)
         name = positional[int(first.idx)] if is_named else str(first.idx if kind.idx == 0 else first.key)
-        named.append(name + pytree.keystr(tuple(rest)))
+        named.append((pytree.keystr(path), name + pytree.keystr(tuple(rest))))
     return named
+
+
+def _tuples_for_sizes(arguments: Any) -> Any:
+    """Arguments with a tuple for each `torch.Size`, as `torch.export` has them."""
+
+    def is_size(value: object) -> bool:
+        return isinstance(value, torch.Size)
+
+    def as_tuple(value: object) -> object:
+        return tuple(value) if isinstance(value, torch.Size) else value
+
+    return pytree.tree_map(as_tuple, arguments, is_leaf=is_size)
 
 
 def _same(given: object, fixed: object) -> bool:

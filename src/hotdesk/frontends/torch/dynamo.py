@@ -27,7 +27,7 @@ from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.torch.attention_gradient import BlockedAttention
 from hotdesk.frontends.torch.calling import Carried, ResultHeld, ResultNumber, ResultSlot
 from hotdesk.frontends.torch.carried import carrier, is_carried
-from hotdesk.frontends.torch.decompositions.table import asked_before_autograd, decomposition_table
+from hotdesk.frontends.torch.decompositions.table import asked_before_autograd, decomposition_table, margins_composed
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.export import lowered_graph
 from hotdesk.frontends.torch.foreign import take_checks
@@ -60,7 +60,7 @@ def tracing(*, has_gradients: bool) -> Generator[Table]:
     PyTorch's own op for the CPU has a gradient without a decomposition.
     """
     if has_gradients:
-        with traced_alone(), BlockedAttention(), sdpa_kernel(SDPBackend.MATH):
+        with traced_alone(), BlockedAttention(), sdpa_kernel(SDPBackend.MATH), margins_composed():
             yield {**decomposition_table(), **_of_dynamo()}
         return
     composite, below = _tables()

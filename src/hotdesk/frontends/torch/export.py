@@ -29,6 +29,7 @@ from hotdesk.frontends.torch.assigned import assignments_written
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.carried import carrier
 from hotdesk.frontends.torch.check_messages import CheckMessages, check_messages, check_messages_kept
+from hotdesk.frontends.torch.constants import refuse_other_arguments, without_held
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
 from hotdesk.frontends.torch.data_sizes import data_maker, defined_symbols
@@ -128,12 +129,14 @@ class Exported:
         program: before anything is decomposed.
         guards: what PyTorch had assumed about sizes by then.
         named: the symbol of each size that the user has named.
+        held: constants among the arguments that the program was exported without, by path.
         seconds: how long it took.
     """
 
     program: ExportedProgram
     guards: tuple[Any, ...]
     named: Mapping[str, str]
+    held: Mapping[str, Any]
     seconds: float
 
     def identity(self) -> str | None:
@@ -152,9 +155,10 @@ def export(
     start = time.perf_counter()
     with traced_alone(), _quietly():
         with refusals(), assertions_kept(), generated_code() as traces:
-            given = told_apart(model, (args, dict(kwargs or {})))
+            left, positional, named, held = _without_held(model, args, kwargs or {})
+            given = told_apart(model, (positional, named))
             try:
-                exported = _exported(model, *given, dynamic_shapes)
+                exported = _exported(left, *given, dynamic_shapes)
             except Exception:
                 require_that_it_takes(model, args, kwargs or {})
                 raise
@@ -162,7 +166,7 @@ def export(
         with refusals():
             guards = guards_of(exported)
     named = dimension_names(environment_of(exported))
-    return Exported(exported, tuple(guards), named, time.perf_counter() - start)
+    return Exported(exported, tuple(guards), named, held, time.perf_counter() - start)
 
 
 def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
@@ -209,7 +213,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
         arguments=tuple(called.spec(a) if isinstance(a, TensorSpec) else a for a in arguments),
         results=tuple(map(called.spec, results)),
         constraints={called.of(symbol): ends for symbol, ends in limits.items()},
-        calling=TorchCalling(exported, tuple(map(called.result, template)), carried),
+        calling=TorchCalling(exported, tuple(map(called.result, template)), carried, source.held),
         timings={
             "export": source.seconds,
             "decompose": after_decompositions - start,
@@ -228,6 +232,15 @@ def _quietly() -> Generator[None]:
     with warnings.catch_warnings(), torch.no_grad():
         warnings.filterwarnings("ignore", ".*LeafSpec.*", FutureWarning)
         yield
+
+
+def _without_held(
+    model: torch.nn.Module | ExportedProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[torch.nn.Module | ExportedProgram, tuple[Any, ...], dict[str, Any], dict[str, Any]]:
+    if isinstance(model, ExportedProgram):
+        return model, args, dict(kwargs), {}
+    refuse_other_arguments(model.forward, args, kwargs)
+    return without_held(model, args, kwargs)
 
 
 def _exported(

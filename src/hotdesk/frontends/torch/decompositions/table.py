@@ -78,6 +78,9 @@ _PYTORCHS = (
 """Ops that PyTorch's decompositions take apart, of which torch-mlir's table has none."""
 
 
+_MARGINS = (aten.multi_margin_loss.default, aten.multilabel_margin_loss_forward.default)
+
+
 def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., Any]]:
     """For each op, the first decomposition that applies to a call.
 
@@ -139,3 +142,24 @@ def asked_before_autograd(ops: Iterable[Any]) -> Generator[None]:
         for op, kernel in taken:
             op.py_kernels[autograd] = kernel
             op._dispatch_cache.clear()
+
+
+@contextmanager
+def margins_composed() -> Generator[None]:
+    """Has autograd see our decompositions of the losses of margins in place of PyTorch's, which count labels behind the first -1.
+
+    PyTorch takes these ops apart as soon as autograd sees them, so that no table would be asked.
+    """
+    autograd = _KEYS.Autograd
+    theirs = {op: op.py_kernels[autograd] for op in _MARGINS}
+
+    def put(kernels: dict[Any, Callable[..., Any]]) -> None:
+        for op, kernel in kernels.items():
+            op.py_kernels[autograd] = kernel
+            op._dispatch_cache.clear()
+
+    put({op: either(REPAIRS[op], kernel) for op, kernel in theirs.items()})
+    try:
+        yield
+    finally:
+        put(theirs)
