@@ -151,14 +151,6 @@ LATE = {
   memref.dma_wait %tag[%c1], %n : memref<2xi32>
   {B}
   return""",
-    "the tag of a transfer": f"""%c0 = arith.constant 0 : index
-  %tag = memref.alloc() : memref<2xi32>
-  {A}
-  memref.dma_start %a[%c0], %o[%c0], %n, %tag[%c0] : {M}, {M}, memref<2xi32>
-  {B}
-  memref.dma_wait %tag[%c0], %n : memref<2xi32>
-  {B.replace("%b", "%d")}
-  return""",
     "some may run on": f"""{A}
   %t = "nvgpu.device_async_create_group"() : () -> !nvgpu.device.async.token
   %u = "my.start"(%a, %t) : ({M}, !nvgpu.device.async.token) -> !nvgpu.device.async.token
@@ -192,14 +184,7 @@ REFUSED = {
   }}
   gpu.wait [%t]
   return"""),
-    "a task that nobody waits for": function(f"""{A}
-  {TASK}
-  return"""),
     "tasks of a loop that nobody waits for": function(f"{A}\n{taskloop('nogroup')}\nreturn"),
-    "a wait that says nowait": function(f"""{A}
-  {TASK}
-  omp.taskwait nowait
-  return"""),
     "the end of a scope is none for others": function(f"""{A}
   omp.scope nowait {{
     memref.copy %a, %o : {M} to {M}
@@ -223,13 +208,6 @@ REFUSED = {
     {TASK}
     omp.terminator
   }}
-  return"""),
-    "another tag": function(f"""%c0 = arith.constant 0 : index
-  %tag = memref.alloc() : memref<1xi32>
-  %other = memref.alloc() : memref<1xi32>
-  {A}
-  memref.dma_start %a[%c0], %o[%c0], %n, %tag[%c0] : {M}, {M}, memref<1xi32>
-  memref.dma_wait %other[%c0], %n : memref<1xi32>
   return"""),
 }
 

@@ -288,12 +288,6 @@ def launched(inside: str) -> str:
   }}"""
 
 
-def test_a_kernel_is_over_when_its_transfers_are() -> None:
-    case = UNKNOWN["tma store"]._replace(start=launched(STORE))
-    lines = lines_of(program(case, NOTHING.replace("KIND", TILE)), FREE)
-    assert lines[lines.index("gpu.terminator") + 2] == f"memref.dealloc %alloc : {TILE}"
-
-
 def test_a_parallel_region_waits_for_tasks_alone() -> None:
     inside = f"""%t = async.execute {{
       memref.copy %a, %o : {M} to {M}

@@ -45,27 +45,6 @@ def test_a_smaller_one_is_a_part_of_a_larger_one() -> None:
     assert after(SMALLER, SHARE)[1][1][0] is Outcome.ALLOCATED
 
 
-@pytest.mark.parametrize(
-    ("second", "reason"),
-    [
-        ("memref.alloc() : memref<8xf32>", Reason.FREED_BY_ANOTHER_OP),
-        ("reserve() : memref<8xi32>", Reason.OTHER_TYPE),
-        ("reserve() : memref<8xf32>\nmemref.assume_alignment %b, 64 : memref<8xf32>", Reason.ALIGNMENT_ASSUMED),
-    ],
-)
-def test_shares_with_nothing_that_asks_for_more(second: str, reason: Reason) -> None:
-    say(ALL)
-    head, _, tail = TWICE.partition("%b = reserve() : memref<8xf32>")
-    if second.startswith("memref.alloc"):
-        tail = tail.replace("release(%b)", "memref.dealloc %b")
-    if "i32" in second:
-        tail = "\n%c = arith.constant 3 : i32\nlinalg.fill ins(%c : i32) outs(%b : memref<8xi32>)\n"
-        tail += "release(%b) : memref<8xi32>"
-    text, decisions = after(f"{head}%b = {second}{tail}", SHARE)
-    assert decisions[1] == (Outcome.ALLOCATED, reason)
-    assert count(text)["pool.reserve"] == (1 if "memref.alloc" in second else 2)
-
-
 # Copies
 
 INTO = (
