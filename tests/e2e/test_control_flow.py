@@ -383,3 +383,63 @@ def test_memory_that_is_chosen_and_never_written_has_a_place() -> None:
     assert (filled == 3).all()
     assert (added == q + 1).all()
     assert [result.shape for result in program(3, False, q)] == [(2, 4), (2, 4)]
+
+
+BEHIND_A_LOOP = """
+func.func @main(%x: tensor<64x64xf32> {hotdesk.donated}, %n: index) -> tensor<64x64xf32> {
+  %z = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<64xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %s = linalg.reduce { arith.addf } ins(%x : tensor<64x64xf32>) outs(%f : tensor<64xf32>) dimensions = [1]
+  %l = scf.for %i = %c0 to %n step %c1 iter_args(%a = %s) -> tensor<64xf32> {
+    %b = linalg.tanh ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+    scf.yield %b : tensor<64xf32>
+  }
+  %g = tensor.empty() : tensor<64x64xf32>
+  %w = linalg.broadcast ins(%l : tensor<64xf32>) outs(%g : tensor<64x64xf32>) dimensions = [1]
+  %h = linalg.tanh ins(%w : tensor<64x64xf32>) outs(%g : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %q = linalg.fill ins(%z : f32) outs(%g : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %r = linalg.matmul ins(%h, %h : tensor<64x64xf32>, tensor<64x64xf32>) outs(%q : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+"""
+
+
+def test_a_donated_input_lends_its_memory_behind_a_loop_that_does_not_touch_it() -> None:
+    program = hotdesk.compile(BEHIND_A_LOOP)
+    x = np.linspace(0, 0.01, 64 * 64, dtype=np.float32).reshape(64, 64)
+    memory = program.memory(x, 2)
+    assert (memory.arena, memory.lent) == (0, 64 * 64 * 4)
+    wide = np.tanh(np.repeat(np.tanh(np.tanh(x.sum(1)))[:, None], 64, axis=1))
+    np.testing.assert_allclose(program(x.copy(), 2), wide @ wide, rtol=1e-5)
+
+
+FREED_AT_THE_END = """
+func.func @main(%x: memref<64xf32>, %n: index, %r: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<64xf32>
+  %b = memref.alloc() : memref<64xf32>
+  %c = memref.alloc() : memref<64xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    linalg.exp ins(%x : memref<64xf32>) outs(%a : memref<64xf32>)
+  }
+  linalg.tanh ins(%a : memref<64xf32>) outs(%b : memref<64xf32>)
+  linalg.tanh ins(%b : memref<64xf32>) outs(%c : memref<64xf32>)
+  linalg.tanh ins(%c : memref<64xf32>) outs(%r : memref<64xf32>)
+  memref.dealloc %a : memref<64xf32>
+  memref.dealloc %b : memref<64xf32>
+  memref.dealloc %c : memref<64xf32>
+  return
+}
+"""
+
+
+def test_buffers_that_a_program_with_a_loop_frees_at_its_end_are_shared_from_their_last_use_on() -> None:
+    program = hotdesk.compile(FREED_AT_THE_END)
+    x, r = np.linspace(-1, 1, 64, dtype=np.float32), np.zeros(64, np.float32)
+    assert program.memory(x, 1, r).arena == 2 * 64 * 4
+    program(x, 1, r)
+    np.testing.assert_allclose(r, np.tanh(np.tanh(np.tanh(np.exp(x)))), rtol=1e-6)

@@ -10,22 +10,27 @@ behind the last one; deallocations in a row are one point. In a function without
 first op that touches them to just after the last one. So do its allocations in a user's program on memrefs, which is taken as it
 is: it frees late or not at all, and what it frees is not freed again.
 
-With control flow the `memref.dealloc` of an allocation counts if it is in the same block. An argument lives from its first use to
-the end there, or all the time in a function of several blocks. What a loop uses that was allocated outside lives as long as the
-loop, what an iteration allocates and frees has one place in all of them, and the ways of a branch share theirs, since their
-numbers are different. An allocation that is freed elsewhere, by a condition or by nobody, or whose size is known only when it
-runs, is of the `heap`: nothing is planned for it. One whose size is known only then, but has a limit that is known before
-(`arith.minsi`), is planned at the limit.
+With control flow the `memref.dealloc` of an allocation counts if it is in the same block; a user's program may free it long
+after the last op that touches any alias of it, which counts then. Arguments live from the first such op of the entry block to
+just after the last one, aliases by any way that control passes them on (`origins`); all the time where another block touches
+one or memory has escaped. What a loop uses that was allocated outside lives as long as the loop, what an iteration allocates
+and frees has one place in all of them, and the ways of a branch share theirs, since their numbers are different. An allocation
+that is freed elsewhere, by a condition or by nobody, or whose size is known only when it runs, is of the `heap`: nothing is
+planned for it. One whose size is known only then, but has a limit that is known before (`arith.minsi`), is planned at the
+limit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram, BufferValue, Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
+from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import element_bytes, element_of, is_memref
@@ -160,7 +165,8 @@ class _Bases:
             lower, upper = decided or ((users[0], users[-1] + 1) if users else (0, 0))
             return BufferUse(buffer.value, kind, lower, upper, size, most, users)
         if kind == "argument":
-            return BufferUse(buffer.value, kind, self._first(buffer), len(self._ops), size, most, ())
+            lower, upper = self._touched(buffer) or (0, len(self._ops))
+            return BufferUse(buffer.value, kind, lower, upper, size, most, ())
         number = self._numbers[buffer.producer]
         if kind == "global":
             return BufferUse(buffer.value, kind, number, number + 1, size, most, ())
@@ -178,15 +184,6 @@ class _Bases:
         op = self._program.ops[number]
         return op.name not in _UNTOUCHING or (op.name == _CHOICE and is_memref(op.operation.results[0].type))
 
-    def _first(self, buffer: BufferValue) -> int:
-        """The first op of the function that touches an argument or has one inside that does; 0 if it has several blocks."""
-        program = self._program
-        if len(program.function.regions[0].blocks) != 1:
-            return 0
-        users = filter(self._touches, self._users[buffer.number])
-        tops = (program.within(user, buffer.block) for user in users)
-        return min((self._numbers[top] for top in tops if top is not None), default=0)
-
     def _lifetime(self, buffer: BufferValue) -> tuple[int, int] | None:
         """From the first use of an allocation to its deallocation; None if that is not in its block."""
         program, first, freed = self._program, len(self._ops), None
@@ -196,4 +193,41 @@ class _Bases:
                 freed = self._points[self._numbers[user]]
             elif self._touches(user) and above is not None:
                 first = min(first, self._numbers[above])
-        return None if freed is None else (min(first, freed), freed)
+        if freed is None:
+            return None
+        touched = None if self._deallocated else self._touched(buffer)
+        return touched or (min(first, freed), freed)
+
+    def _touched(self, base: BufferValue) -> tuple[int, int] | None:
+        """From the first op of a base's block that touches any alias of it, or has one inside that does, to just after the last.
+
+        None if another block touches one, or if it is not known what does.
+        """
+        program = self._program
+        if self._is_opaque or base.number in self._origins.escaped:
+            return None
+        users = {user for alias in self._aliases[base.number] for user in program.users[alias] if self._touches(user)}
+        tops = [program.within(user, base.block) for user in users]
+        ops = [program.ops[top] for top in tops if top is not None]
+        if len(ops) < len(tops):
+            return None
+        lower = min((self._numbers[op.number] for op in ops), default=0)
+        return lower, max((self._numbers[op.end - 1] + 1 for op in ops), default=0)
+
+    @cached_property
+    def _origins(self) -> Origins:
+        return Origins(self._program)
+
+    @cached_property
+    def _aliases(self) -> Mapping[int, Sequence[int]]:
+        """The memrefs that may be views of each base."""
+        found: dict[int, list[int]] = {}
+        for alias, bases in enumerate(self._origins.of):
+            for base in bases:
+                found.setdefault(base, []).append(alias)
+        return found
+
+    @cached_property
+    def _is_opaque(self) -> bool:
+        """Whether there are memrefs that may be memory of anybody's."""
+        return any(buffer.kind is Kind.UNKNOWN for buffer in self._program.buffers)

@@ -188,27 +188,87 @@ def test_a_loop_is_in_use_of_what_it_uses() -> None:
     assert [(b.kind, b.lower, b.upper) for b in found] == [("alloc", 5, 11), ("alloc", 4, 11), ("alloc", 7, 8)]
 
 
-def test_with_a_loop_an_argument_is_in_use_from_what_touches_it_first() -> None:
-    loop = """scf.for %i = %c0 to %n step %c1 {
-          %v = memref.subview %m[%i] [4] [1] : memref<64xf32> to memref<4xf32, strided<[1], offset: ?>>
-          linalg.map { math.exp } ins(%a : memref<4xf32>) outs(%v : memref<4xf32, strided<[1], offset: ?>>)
-        }"""
-    text = f"""
-      func.func @f(%n: index, %a: memref<4xf32>, %m: memref<64xf32>, %r: memref<64xf32>, %o: memref<4xf32>) {{
+@pytest.mark.parametrize(
+    ("last", "ranges"),
+    [
+        ("memref.copy %m, %r", [(2, 6), (2, 7), (6, 7), (0, 0)]),
+        ("cf.br ^end\n^end:\n memref.copy %m, %r", [(2, 6), (0, 9), (0, 9), (0, 0)]),
+        ("cf.br ^end\n^end:\n memref.copy %o, %r", [(2, 6), (2, 6), (0, 9), (0, 9)]),
+        (
+            "%p = memref.extract_aligned_pointer_as_index %a : memref<4xf32> -> index\n memref.copy %m, %r",
+            [(0, 9), (2, 8), (7, 8), (0, 0)],
+        ),
+        ("%u = func.call @give() : () -> memref<64xf32>\n memref.copy %u, %r", [(0, 9)] * 4),
+    ],
+    ids=["one block", "another block", "with others", "by a pointer", "any memory"],
+)
+def test_with_control_flow_an_argument_is_in_use_from_what_touches_it_first_to_what_does_last(
+    last: str, ranges: list[tuple[int, int]]
+) -> None:
+    found = buffers(f"""
+      func.func private @give() -> memref<64xf32>
+      func.func @f(%n: index, %a: memref<4xf32>, %m: memref<64xf32>, %r: memref<64xf32>, %o: memref<64xf32>) {{
         %c0 = arith.constant 0 : index
         %c1 = arith.constant 1 : index
-        {loop}
-        memref.copy %m, %r : memref<64xf32> to memref<64xf32>
+        scf.for %i = %c0 to %n step %c1 {{
+          %v = memref.subview %m[%i] [4] [1] : memref<64xf32> to memref<4xf32, strided<[1], offset: ?>>
+          linalg.map {{ math.exp }} ins(%a : memref<4xf32>) outs(%v : memref<4xf32, strided<[1], offset: ?>>)
+        }}
+        {last} : memref<64xf32> to memref<64xf32>
         return
-      }}"""
-    assert [(b.kind, b.lower, b.upper) for b in buffers(text)] == [
-        ("argument", 2, 8),
-        ("argument", 2, 8),
-        ("argument", 6, 8),
-        ("argument", 0, 8),
+      }}""")
+    assert [(b.lower, b.upper) for b in found] == ranges
+
+
+CARRIED = """
+  func.func @f(%n: index, %c: i1, %x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>, %r: memref<4xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    linalg.exp ins(%z : memref<4xf32>) outs(%r : memref<4xf32>)
+    %l:2 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %x, %q = %y) -> (memref<4xf32>, memref<4xf32>) {
+      linalg.exp ins(%p : memref<4xf32>) outs(%q : memref<4xf32>)
+      scf.yield %q, %p : memref<4xf32>, memref<4xf32>
+    }
+    linalg.exp ins(%r : memref<4xf32>) outs(%r : memref<4xf32>)
+    %v = memref.load %l#0[%c0] : memref<4xf32>
+    linalg.exp ins(%r : memref<4xf32>) outs(%r : memref<4xf32>)
+    linalg.fill ins(%v : f32) outs(%r : memref<4xf32>)
+    linalg.exp ins(%r : memref<4xf32>) outs(%r : memref<4xf32>)
+    return
+  }"""
+
+
+def test_an_argument_is_in_use_by_every_name_that_control_gives_it() -> None:
+    x, y, z, r = buffers(CARRIED)
+    assert (z.lower, z.upper) == (2, 3)
+    assert (x.lower, x.upper) == (y.lower, y.upper) == (3, 10)  # a loop swaps them, and a kernel loads the scalar again
+    assert (r.lower, r.upper) == (2, 11)
+
+
+FREED_LATE = """
+  func.func @f(%n: index, %x: memref<4xf32>, %r: memref<4xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %a = memref.alloc() : memref<4xf32>
+    %b = memref.alloc() : memref<4xf32>
+    scf.for %i = %c0 to %n step %c1 {
+      linalg.exp ins(%x : memref<4xf32>) outs(%a : memref<4xf32>)
+    }
+    linalg.exp ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)
+    linalg.exp ins(%b : memref<4xf32>) outs(%r : memref<4xf32>)
+    memref.dealloc %a : memref<4xf32>
+    memref.dealloc %b : memref<4xf32>
+    return
+  }"""
+
+
+def test_what_a_user_frees_late_ends_with_its_last_touch() -> None:
+    late = function(parse(FREED_LATE))
+    assert [(b.kind, b.lower, b.upper) for b in find_buffers(late, deallocated=False)[2:]] == [
+        ("alloc", 4, 8),
+        ("alloc", 7, 9),
     ]
-    blocks = text.replace("memref.copy", "cf.br ^end\n^end:\n memref.copy")
-    assert [(b.lower, b.upper) for b in buffers(blocks)] == [(0, 9)] * 4
+    assert [(b.lower, b.upper) for b in find_buffers(late)[2:]] == [(4, 9), (7, 9)]
 
 
 def test_the_ways_of_a_branch_have_numbers_of_their_own() -> None:
