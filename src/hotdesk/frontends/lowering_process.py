@@ -67,15 +67,18 @@ def lowered(
         stablehlo: whether the result may have ops of StableHLO.
 
     Raises:
-        LoweringFailed: a pass refused the module.
+        LoweringFailed: a pass refused the module, or wrote one that is none.
         LoweringDied: a pass took its process down or reached the limit.
     """
     text = io.BytesIO()
     module.operation.write_bytecode(text)
     answer = _asked(tuple(pipelines), text.getvalue(), limit)
-    if isinstance(answer, bytes):
+    if not isinstance(answer, bytes):
+        raise LoweringFailed(answer)
+    try:
         return ir.Module.parse(answer, context or make_context(stablehlo=stablehlo))
-    raise LoweringFailed(answer)
+    except ir.MLIRError as error:  # passes write types that no parser takes, such as sizes below 0
+        raise LoweringFailed(str(error)) from error
 
 
 def try_parsing(content: str | bytes) -> None:

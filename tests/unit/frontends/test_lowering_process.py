@@ -57,6 +57,12 @@ def test_lowered_module_keeps_lines() -> None:
     assert "checking.py" in text  # the line of `Call.forward`
 
 
+def test_what_passes_write_may_be_no_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lowering_process, "_asked", lambda *_: b"module { func.func @f(tensor<-1xf32>) }")
+    with pytest.raises(LoweringFailed, match="parse"):
+        lowered(imported(doubled, torch.ones(3)), PIPELINES)
+
+
 def test_failure_says_why() -> None:
     with pytest.raises(LoweringFailed) as caught:
         lowered(imported(singular, torch.ones(3, 3)), PIPELINES)

@@ -36,6 +36,10 @@ _SCOPES = "pkg.torch.onnx.name_scopes"
 _QUOTED = re.compile(r"'([^']*)'")
 _REWRITTEN = 12
 """The opset from which on nodes are written with others; a model of an older one is brought to a newer one if need be."""
+_CHOICES = 16
+"""How often a graph is written, each time with other branches of an `If` of which one alone can be."""
+_UNSAID = ("", "?", "-1", "None")
+"""Names of sizes that are none: what is called so twice is not of one size."""
 _NEWEST = 18
 """The opset of a model of other domains alone."""
 _IR_VERSION = 4
@@ -108,6 +112,7 @@ def read_onnx(given: Any, sizes: Ranges | None = None) -> OnnxSource:
         raise MissingExtraError.of("compiling an ONNX model", "onnx", "onnx") from error
     proto, where = _loaded(given)
     folder = Path(where).parent if where is not None else Path()
+    _open_unsaid_sizes(proto.graph)
     _lift_constants(proto.graph)
     weights = _take_weights(proto.graph, folder, where)
     _fix(proto.graph, sizes or {})
@@ -132,6 +137,26 @@ def make_ready(source: OnnxSource, expanded: Collection[str] = (), opset: int | 
         InvalidIRError: types or sizes do not go together.
         UnsupportedOpError: the rank or type of a value is not known, or is none that is compiled.
     """
+    choices: tuple[bool, ...] = ()
+    first: InvalidIRError | UnsupportedOpError | None = None
+    for _ in range(_CHOICES):
+        chosen: list[bool] = []
+        try:
+            return _ready(source, expanded, opset, choices, chosen)
+        except (InvalidIRError, UnsupportedOpError) as error:
+            first = first or error
+        if True not in chosen:
+            break
+        last = len(chosen) - 1 - chosen[::-1].index(True)
+        choices = (*chosen[:last], False)
+    assert first is not None
+    raise first
+
+
+def _ready(
+    source: OnnxSource, expanded: Collection[str], opset: int | None, choices: Sequence[bool], chosen: list[bool]
+) -> OnnxModel:
+    """As `make_ready`, with these branches (`GraphWriter.choose`); `chosen` are those that were asked for."""
     import onnx
     import onnx.version_converter
 
@@ -147,7 +172,7 @@ def make_ready(source: OnnxSource, expanded: Collection[str] = (), opset: int | 
         is_rewritten = _opset(proto) >= _REWRITTEN
         proto = _inferred(proto, strict=not is_rewritten)
         elements = {each.name: each.type.tensor_type.elem_type for each in (*proto.graph.input, *proto.graph.output)}
-        graph = Graph(proto, _types(proto.graph), REWRITES, expanded, _opset(source.proto))
+        graph = Graph(proto, _types(proto.graph), REWRITES, expanded, _opset(source.proto), choices, chosen)
         results = tuple((each.name, None) for each in proto.graph.output)
         if is_rewritten:
             proto, results = graph.write()
@@ -305,6 +330,20 @@ def _mapped(tensor: onnx.TensorProto, kind: Any, count: int, folder: Path, where
     if not count:
         return np.empty(0, kind)
     return np.memmap(path, kind, "r", offset, (count,))
+
+
+def _open_unsaid_sizes(graph: onnx.GraphProto) -> None:
+    """Leaves open what exporters write for a size that they do not know: a number below 0, or `_UNSAID`, which names no size."""
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_value < 0:
+                dim.ClearField("dim_value")
+            elif dim.dim_param in _UNSAID:
+                dim.ClearField("dim_param")
+    for node in graph.node:
+        for attribute in node.attribute:
+            for inner in (attribute.g, *attribute.graphs):
+                _open_unsaid_sizes(inner)
 
 
 def _fix(graph: onnx.GraphProto, sizes: Ranges) -> None:

@@ -114,6 +114,15 @@ def _of_open_size(node: Any, values: Values) -> bool:
     return any(values[each][2] for each in node.input if each in values)
 
 
+def _around_open_sizes(node: Any, values: Values) -> bool:
+    """Pads are computed of sizes that count as -1 where they are open, as are uneven ones of a greatest element."""
+    attributes = {each.name: each for each in node.attribute}
+    pads = list(attributes["pads"].ints) if "pads" in attributes else []
+    is_uneven = node.op_type == "MaxPool" and pads[: len(pads) // 2] != pads[len(pads) // 2 :]
+    is_same = "auto_pad" in attributes and attributes["auto_pad"].s.startswith(b"SAME")
+    return (is_same or is_uneven) and _of_open_size(node, values)
+
+
 def _of_opset_10(node: Any, _values: Values) -> bool:
     """A node of scales alone has other coordinates than later ones."""
     return len(node.input) == 2
@@ -152,11 +161,12 @@ UNTRUSTED: dict[str, Callable[[Any, Values], bool]] = {
 }
 """Whether the lowering of a node is wrong, by the name of its op."""
 UNWRITTEN: dict[str, Callable[[Any, Values], bool]] = {
+    "AveragePool": _around_open_sizes,
     "GridSample": _of_open_size,
     "Hardmax": _always,
     "InstanceNormalization": _of_open_size,
     "LSTM": _with_own_functions,
-    "MaxPool": _with_places,
+    "MaxPool": lambda node, values: _with_places(node, values) or _around_open_sizes(node, values),
     "Resize": _of_opset_10,
     "Scan": _of_open_size,
     "Upsample": _set("mode", b"linear"),

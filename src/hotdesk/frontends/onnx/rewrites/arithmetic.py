@@ -99,7 +99,10 @@ def _running(op: OnnxNode) -> Any:
 
 def reversed_along(x: OnnxTensor, axis: int) -> OnnxTensor:
     """Elements along an axis in reverse order."""
-    return x.gather(list(range(x.sizes[axis]))[::-1], axis) if x.sizes[axis] < 1 << 14 else x.slice(axis, -1, step=-1)
+    size = x.shape[axis]
+    if size is None:
+        raise NotRewritten("a number of elements that is known", f"an open one for '{x.name}'")
+    return x.gather(list(range(size))[::-1], axis) if size < 1 << 14 else x.slice(axis, -1, step=-1)
 
 
 def _behind(x: OnnxTensor, axis: int, step: int, first: int) -> OnnxTensor:

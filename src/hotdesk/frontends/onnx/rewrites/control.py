@@ -1,7 +1,8 @@
 """If, Loop and Scan: written out where it is known how they go, and sequences and optionals whose tensors are known one by one.
 
 1. An `If` on a constant is the branch it takes; on a condition, with branches that hold nothing but constants and outer values of
-   equal types, a `Where`. Any other stays, its branches written anew.
+   equal types, a `Where`. One with branches of unequal ranks is that with which the rest of the graph goes together, if the
+   condition says so when the program runs. Any other stays, its branches written anew.
 2. A `Loop` of constant or declared trips whose condition holds to the end, and a `Scan` of a known length, are written out.
 3. Any other `Loop` that stacks nothing goes on as long as its condition says; one of a call's trips, whose condition is handed
    through, is one of so many trips.
@@ -49,7 +50,24 @@ def _if(op: OnnxNode) -> Any:
         yes, no = (op.graph.inline(branch, [], op.scope) for branch in branches)
         return [_chosen(condition, a, b) for a, b in zip(yes, no, strict=True)]
     yes, no = (op.graph.body(branch, [], op.scope) for branch in branches)
+    if any(_rank(a) != _rank(b) for a, b in zip(yes.output, no.output, strict=True)):
+        return _one_branch(op, condition, branches)
     return op.graph.kept(op, {"then_branch": yes, "else_branch": no})
+
+
+def _rank(result: Any) -> int | None:
+    kind = result.type.tensor_type
+    return len(kind.shape.dim) if kind.HasField("shape") else None
+
+
+def _one_branch(op: OnnxNode, condition: OnnxTensor, branches: Sequence[Any]) -> list[Held]:
+    """The branch that goes together with the rest of the graph; a call that takes the other one ends with an error.
+
+    PyTorch's exporter writes `squeeze` of a size that it does not know so: what reads the result has one rank in mind.
+    """
+    takes = op.graph.choose()
+    results = op.graph.inline(branches[0 if takes else 1], [], op.scope)
+    return [selected([tensor_of(each)], [condition if takes else ~condition]) for each in results]
 
 
 def _chosen(condition: OnnxTensor, yes: Held, no: Held) -> Held:

@@ -2,7 +2,8 @@
 
     y = ReduceLogSum(x, axes)      ->      s = ReduceSum(x, axes); y = Log(s)
 
-1. A node whose inputs are constants becomes a constant, as ONNX's reference evaluator computes it.
+1. A node whose inputs are constants becomes a constant, as ONNX's reference evaluator computes it. So does one that takes sizes
+   that are known out of those of a value, of which others are open.
 2. A node that has a rewrite (`Rewrites`) is replaced by what that makes, whose nodes go the same way.
 3. An op that shall be expanded is replaced by the function with which ONNX defines it.
 4. Any other node stays. Types are inferred node by node, and what the model declares fills in what inference leaves open.
@@ -58,6 +59,8 @@ _MOVES = (
     *("Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"),
 )
 """Ops that move elements, whatever those are."""
+_MOVES_OF_SIZES = ("Cast", "Concat", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Unsqueeze")
+"""Ops of one result that have sizes in it as they were."""
 
 
 class Graph(GraphWriter):
@@ -70,6 +73,8 @@ class Graph(GraphWriter):
         expanded: ops of ONNX's own that are replaced by the functions that define them.
         first_opset: the version of ONNX's ops that the model was in before it was brought to a newer one, which leaves some ops
             with operands of the old form.
+        choices: what `choose` answers, in order; those beyond are True.
+        chosen: takes up what it has answered.
     """
 
     def __init__(
@@ -79,8 +84,11 @@ class Graph(GraphWriter):
         rewrites: Rewrites,
         expanded: Collection[str],
         first_opset: int,
+        choices: Sequence[bool],
+        chosen: list[bool],
     ) -> None:
         self.first_opset = first_opset
+        self._choices, self._chosen = choices, chosen
         self.opsets = {"" if each.domain == "ai.onnx" else each.domain: each.version for each in model.opset_import}
         self.opsets.setdefault("", 18)
         self.nodes: list[NodeProto] = []
@@ -93,6 +101,8 @@ class Graph(GraphWriter):
         self._expanded = frozenset(expanded)
         self._count = 0
         self._constants: dict[str, Any] = {}
+        self._partial: dict[str, tuple[Any, Any]] = {}
+        """By name, what integers are, and which of them are known: 1, or 0 where it is not."""
         self._known: dict[str, TypeProto] = {}
 
     @property
@@ -133,6 +143,11 @@ class Graph(GraphWriter):
     def fresh(self) -> str:
         self._count += 1
         return f"hotdesk:{self._count}"
+
+    def choose(self) -> bool:
+        number = len(self._chosen)
+        self._chosen.append(self._choices[number] if number < len(self._choices) else True)
+        return self._chosen[-1]
 
     def _in_the_form_of_its_opset(
         self, kind: str, values: list[Held], attributes: dict[str, Any]
@@ -210,6 +225,8 @@ class Graph(GraphWriter):
         for each in outputs:
             found = scope.get(each.name)
             for value, name in zip(tensors_of(found), result_names(each.name, found), strict=True):
+                if self._chosen and _of_other_rank(each.type, value.type):
+                    raise NotRewritten("a result of the declared rank", f"another for '{each.name}'", "the model")
                 if value.name != name or name not in made:
                     self._emit(helper.make_node("Identity", [value.name], [name]), (value,))
                 graph.output.append(helper.make_value_info(name, self._output_type(each, found, value)))
@@ -249,6 +266,9 @@ class Graph(GraphWriter):
         folded = self._folded(op) if not domain else None
         if folded is not None:
             return folded
+        parts = self._parts(op) if not domain else None
+        if parts is not None and parts[1].all():
+            return [self._of_type(parts[0], self.types_of(op)[0])]
         rewrite = self._rewrites.get(f"{domain}.{node.op_type}" if domain else node.op_type)
         made, reason = (NotImplemented, None) if rewrite is None else self._tried(rewrite, op)
         if made is not NotImplemented:
@@ -258,7 +278,10 @@ class Graph(GraphWriter):
             return self.call(body, op)
         if reason is not None:
             self.reasons[len(self.origins)] = (reason.expected, reason.got)
-        return self.kept(op)
+        results = self.kept(op)
+        if parts is not None and isinstance(results[0], OnnxTensor):
+            self._partial[results[0].name] = parts
+        return results
 
     def _tried(self, rewrite: Rewrite, op: OnnxNode) -> tuple[Any, NotRewritten | None]:
         """What a rewrite makes; if it does not go on, what it wrote is taken back."""
@@ -291,6 +314,27 @@ class Graph(GraphWriter):
         if any(array.dtype == ml_dtypes.bfloat16 and not np.isfinite(array).all() for array in arrays):
             return None  # those are written as bits, which passes do not read
         return [self._of_type(array, kind) for array, kind in zip(arrays, types, strict=True)]
+
+    def _parts(self, op: OnnxNode) -> tuple[Any, Any] | None:
+        """What the sizes of a value are, or what moves some of them, and which of that is known."""
+        if op.node.op_type == "Shape" and isinstance(op.inputs[0], OnnxTensor):
+            if not op.x.type.tensor_type.HasField("shape"):
+                return None
+            sizes = op.x.shape[op.attribute("start", 0) : op.attribute("end")]
+            return np.array([size or 0 for size in sizes], np.int64), np.array([size is not None for size in sizes])
+        if op.node.op_type not in _MOVES_OF_SIZES or not all(isinstance(each, OnnxTensor) for each in op.inputs):
+            return None
+        held = [op.tensor(number) for number in range(len(op.inputs))]
+        moved = held if op.node.op_type == "Concat" else held[:1]
+        if not any(each.name in self._partial for each in moved):
+            return None
+        if any(each.constant is None for each in held if each.name not in self._partial or each not in moved):
+            return None
+        found = [self._partial.get(each.name, (each.constant, np.ones(np.shape(each.constant)))) for each in held]
+        rest = [each.constant for each in held[len(moved) :]]
+        values = evaluated(op.node, [*(each for each, _ in found[: len(moved)]), *rest], self.opsets)
+        known = evaluated(op.node, [*(each.astype(np.int64) for _, each in found[: len(moved)]), *rest], self.opsets)
+        return None if values is None or known is None else (values[0], known[0].astype(np.bool_))
 
     def _of_type(self, array: Any, kind: TypeProto | None) -> OnnxTensor:
         """A constant that the evaluator has made, whose elements may be others than ONNX says."""
@@ -501,6 +545,11 @@ def _propagate_backwards(nodes: Sequence[NodeProto], types: dict[str, TypeProto]
             made.tensor_type.shape.CopyFrom(known.tensor_type.shape)
             made.tensor_type.elem_type = found.tensor_type.elem_type if found is not None else 0
             types[node.input[0]] = made
+
+
+def _of_other_rank(declared: TypeProto, found: TypeProto) -> bool:
+    a, b = declared.tensor_type, found.tensor_type
+    return a.HasField("shape") and b.HasField("shape") and len(a.shape.dim) != len(b.shape.dim)
 
 
 def first_reader(graph: GraphProto, name: str) -> int | None:

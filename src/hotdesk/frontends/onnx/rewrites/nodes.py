@@ -53,6 +53,11 @@ class GraphWriter(ABC):
         """A name that nothing has."""
 
     @abstractmethod
+    def choose(self) -> bool:
+        """Which of two ways a node is written where only one can be, such as an `If` whose branches differ in rank: the first, or
+        else the other. When the rest of the graph does not go together with it, the graph is written anew with the other one."""
+
+    @abstractmethod
     def value(self, given: Any, like: OnnxTensor | None = None) -> OnnxTensor:
         """A value as it is, or a number or array as a constant: of the type of another one, or else of NumPy's."""
 

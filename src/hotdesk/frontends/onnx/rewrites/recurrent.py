@@ -83,15 +83,11 @@ def _steps(op: OnnxNode, layout: int) -> Any:
     functions = _functions(op)
     x = op.x.transpose(1, 0, 2) if layout else op.x
     weights, recurrence = (op.tensor(each).squeeze(0).transpose(1, 0) for each in (1, 2))
-    steps, batch, _ = x.sizes
-    size = op.attribute("hidden_size", recurrence.sizes[0])
-    if not 0 < steps <= _UNROLLED:
-        raise NotRewritten(f"from 1 to {_UNROLLED} steps", str(steps))
+    steps, size = x.shape[0], op.attribute("hidden_size", recurrence.sizes[0])
+    if steps is None or not 0 < steps <= _UNROLLED:
+        raise NotRewritten(f"from 1 to {_UNROLLED} steps", str(steps or f"an open number for '{op.x.name}'"))
     axis = 1 if layout else 0
-    h, c = (
-        op.graph.value(0, x).expand(batch, size) if given is None else given.squeeze(axis)
-        for given in (op.optional(5), op.optional(6))
-    )
+    h, c = (_zeros(x, size) if given is None else given.squeeze(axis) for given in (op.optional(5), op.optional(6)))
     lengths, bias, peepholes = op.optional(_LENGTHS), op.optional(3), op.optional(_PEEPHOLES)
     whole = x @ weights
     if bias is not None:
@@ -110,6 +106,16 @@ def _steps(op: OnnxNode, layout: int) -> Any:
     y = op.graph.concat([each.unsqueeze(0) for each in ys], 0)
     y = y.transpose(1, 0, 2).unsqueeze(2) if layout else y.unsqueeze(1)
     return [y, h.unsqueeze(axis), c.unsqueeze(axis)][: len(op.node.output)]
+
+
+def _zeros(x: OnnxTensor, size: int) -> OnnxTensor:
+    """The first state of so many elements for each sequence of a batch."""
+    graph, batch = x.graph, x.shape[1]
+    if batch is not None:
+        return graph.value(0, x).expand(batch, size)
+    return graph.op(
+        "Expand", graph.value(0, x), graph.concat([graph.op("Shape", x).gather([1]), graph.value([size])], 0)
+    )
 
 
 def _functions(op: OnnxNode) -> tuple[str, ...]:

@@ -86,6 +86,26 @@ def _zero(element: int) -> Any:
     return helper.make_tensor("", element, [1], [0])
 
 
+def _squeeze(op: OnnxNode) -> Any:
+    """Of an open size the first element alone, if a call gives no other: the lowering wants to know it. Without axes, open sizes
+    are all 1 or none is, whichever the rest of the graph goes together with."""
+    x, graph = op.x, op.graph
+    axes = op.constant(1) if graph.opset >= 13 else op.attribute("axes")
+    chosen = [axis for axis in range(x.rank) if x.shape[axis] == 1] if axes is None else [int(each) for each in axes]
+    is_open = [size is None for size in x.shape]
+    if not any(is_open if axes is None else (is_open[axis] for axis in chosen)):
+        return NotImplemented
+    sizes = graph.op("Shape", x)
+    if axes is None and graph.choose():
+        others = [axis for axis in range(x.rank) if is_open[axis]]
+        return selected([x], [~any_of(sizes.gather(others).equals(1))]).squeeze(*chosen)
+    if axes is None:
+        chosen += [axis for axis in range(x.rank) if is_open[axis]]
+    for axis in sorted((axis % x.rank for axis in chosen), reverse=True):
+        x = x.gather(graph.checked(graph.value(0), sizes.gather(axis).equals(1)), axis)
+    return x
+
+
 def _expand(op: OnnxNode) -> Any:
     wanted = op.optional(1)
     if wanted is None or wanted.constant is not None:
@@ -222,6 +242,7 @@ REWRITES: Rewrites = {
     "ScatterElements": _scatter_elements,
     "Slice": _slice,
     "Split": _split,
+    "Squeeze": _squeeze,
     "TensorScatter": _tensor_scatter,
     "Tile": _tile,
 }

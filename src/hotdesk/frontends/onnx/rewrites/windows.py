@@ -14,8 +14,8 @@ from hotdesk.frontends.onnx.rewrites.reductions import all_of, selected
 _I32 = 6
 
 
-def _pads(op: OnnxNode, sizes: Sequence[int], kernel: Sequence[int]) -> list[int]:
-    """How much is put around each dimension: in front of all, then behind them."""
+def _pads(op: OnnxNode, sizes: Sequence[int | None], kernel: Sequence[int]) -> list[int]:
+    """How much is put around each dimension: in front of all, then behind them. With steps of 1 no size matters."""
     count = len(kernel)
     strides, dilations = op.attribute("strides", [1] * count), op.attribute("dilations", [1] * count)
     mode = op.attribute("auto_pad", "NOTSET")
@@ -23,8 +23,10 @@ def _pads(op: OnnxNode, sizes: Sequence[int], kernel: Sequence[int]) -> list[int
         return op.attribute("pads", [0] * (2 * count))
     if mode == "VALID":
         return [0] * (2 * count)
+    if any(size is None and stride > 1 for size, stride in zip(sizes, strides, strict=True)):
+        raise NotRewritten(f"sizes that are numbers, of which the pads of {mode} depend", "open ones")
     total = [
-        max(0, (-(-size // stride) - 1) * stride + (width - 1) * dilation + 1 - size)
+        max(0, (-(-(size or 1) // stride) - 1) * stride + (width - 1) * dilation + 1 - (size or 1))
         for size, width, stride, dilation in zip(sizes, kernel, strides, dilations, strict=True)
     ]
     less, more = [each // 2 for each in total], [each - each // 2 for each in total]
@@ -57,7 +59,7 @@ def _max_pool(op: OnnxNode) -> Any:
     """Places in the whole tensor: the lowering counts them in the plane of a channel, around which uneven pads are put."""
     x, count = op.x, op.x.rank - 2
     if len(op.node.output) < 2 or not x.is_float:
-        return NotImplemented
+        return _pool(op)
     sizes, pads = x.sizes[2:], _pads(op, x.sizes[2:], op.attribute("kernel_shape"))
     is_even = pads[:count] == pads[count:]
     if not is_even and op.attribute("ceil_mode", 0):
@@ -71,6 +73,69 @@ def _max_pool(op: OnnxNode) -> Any:
         place = place if is_even else (place - pads[axis]).clip(0, sizes[axis] - 1)
         places = places + place * prod(sizes[:axis] if by_column else sizes[axis + 1 :])
     return [y, places]
+
+
+def _pool(op: OnnxNode) -> Any:
+    """Where sizes are open, what a mode asks for, and uneven pads of a greatest element, are put around the tensor first: the
+    lowering computes with sizes that it takes for -1."""
+    x, is_mean = op.x, op.node.op_type == "AveragePool"
+    count, mode = x.rank - 2, op.attribute("auto_pad", "NOTSET")
+    said: list[int] = op.attribute("pads", [0] * 2 * count)
+    is_even = mode == "NOTSET" and (is_mean or said[:count] == said[count:])
+    if None not in x.shape[2:] or mode == "VALID" or is_even:
+        return NotImplemented
+    if op.attribute("ceil_mode", 0):
+        raise NotRewritten("sizes that are numbers, for such pads with ceil_mode 1", "open ones")
+    kernel, strides = op.attribute("kernel_shape"), op.attribute("strides", [1] * count)
+    steps = zip(x.shape[2:], strides, strict=True)
+    if mode == "NOTSET" or all(size is not None or stride == 1 for size, stride in steps):
+        pads = _pads(op, x.shape[2:], kernel)
+        if is_mean or pads[:count] == pads[count:]:
+            return op.like(x, auto_pad=None, pads=pads)
+        return op.like(padded(x, pads, _least(x)), auto_pad=None, pads=None)
+    pads = _pads_of_open_sizes(op, kernel)
+    if not is_mean:
+        return op.like(_around(x, pads, _least(x)), auto_pad=None, pads=None)
+    mean = op.like(_around(x, pads, 0), auto_pad=None, pads=None, count_include_pad=None)
+    if op.attribute("count_include_pad", 0):
+        return mean
+    image = op.graph.op("Shape", x).gather(list(range(2, x.rank)))
+    ones = op.graph.op(
+        "Expand", op.graph.value(1, x), op.graph.concat([op.graph.value(np.ones(2, np.int64)), image], 0)
+    )
+    return mean / op.like(_around(ones, pads, 0), auto_pad=None, pads=None, count_include_pad=None)
+
+
+def _around(x: OnnxTensor, pads: OnnxTensor, value: Any) -> OnnxTensor:
+    return x.graph.op("Pad", x, pads, x.graph.value(value, x))
+
+
+def _least(x: OnnxTensor) -> Any:
+    """What no element is less than."""
+    from onnx import helper
+
+    kind: Any = helper.tensor_dtype_to_np_dtype(x.element)
+    return -np.inf if x.is_float else np.iinfo(kind).min
+
+
+def _pads_of_open_sizes(op: OnnxNode, kernel: Sequence[int]) -> OnnxTensor:
+    """As `_pads` for `auto_pad`, for all dimensions, and computed when the program runs."""
+    x, graph, count = op.x, op.graph, len(kernel)
+    strides, dilations = op.attribute("strides", [1] * count), op.attribute("dilations", [1] * count)
+    sizes = graph.op("Shape", x)
+    less: list[OnnxTensor] = []
+    more: list[OnnxTensor] = []
+    for axis, (width, stride, dilation) in enumerate(zip(kernel, strides, dilations, strict=True)):
+        wide = (width - 1) * dilation
+        if wide + 1 < stride:
+            raise NotRewritten("windows that leave nothing out", f"one of {wide + 1} in {stride}")
+        last = sizes.gather([2 + axis]) - 1
+        total = wide + (last / stride) * stride - last
+        less.append(total / 2)
+        more.append(total - total / 2)
+    ends = (less, more) if op.attribute("auto_pad") == "SAME_UPPER" else (more, less)
+    none = [graph.value(np.zeros(2, np.int64))]
+    return graph.concat([*none, *ends[0], *none, *ends[1]], 0)
 
 
 def _max_unpool(op: OnnxNode) -> Any:
@@ -207,6 +272,7 @@ def _cut(op: OnnxNode, x: OnnxTensor, weights: OnnxTensor, pads: Sequence[int]) 
 
 
 REWRITES: Rewrites = {
+    "AveragePool": _pool,
     "Col2Im": _fold,
     "ConvInteger": _conv_integer,
     "ConvTranspose": _conv_transpose,
