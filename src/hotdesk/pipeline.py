@@ -1,8 +1,8 @@
 """The stages, in order: from linalg on tensors to kernel calls on buffers.
 
-    TENSORS    normalize named ops · attention · operands where they lie · pads → insertions · split @prepare · fuse elementwise
-               readers of concatenations in parts · concatenations → insertions · tall sums in blocks
-               rematerialize · compute where inserted · sums in rows · choose destinations
+    TENSORS    normalize named ops · attention · operands where they lie · pads → insertions · split @prepare
+               widen in readers · fuse elementwise · readers of concatenations in parts · concatenations → insertions
+               tall sums in blocks · rematerialize · compute where inserted · sums in rows · choose destinations
     MEMORY     one-shot bufferize · workspaces · deallocate
     parallel   memory for each worker of parallel loops and for what they reduce, where there are any
     lower      kernels and entry functions → LLVM dialect
@@ -53,10 +53,12 @@ from hotdesk.passes.tensor.rearranged_operands import FoldRearrangedOperands
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
 from hotdesk.passes.tensor.reshapes import ReshapesAsViews
 from hotdesk.passes.tensor.sink_concat import SinkConcat
+from hotdesk.passes.tensor.widenings import WidenInReaders
 from hotdesk.passes.textual import MLIRPasses, PassPipeline
 from hotdesk.progress import is_heard, tell
 
 _CLEAN = MLIRPasses("canonicalize,cse")
+_WIDEN = WidenInReaders()
 _FUSE = MLIRPasses("func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse")
 
 
@@ -82,7 +84,15 @@ TENSORS = (
         ),
     ),
     Stage("prepare", (_CLEAN, SplitPrepare(), EraseDead())),
-    Stage("fuse", (_FUSE, SinkConcat(), _FUSE, DecomposeConcatAndPad(), EraseDead()), kept=True),
+    Stage(
+        "fuse",
+        (
+            *(_WIDEN, _FUSE, SinkConcat(), _WIDEN, _FUSE),
+            DecomposeConcatAndPad(),
+            EraseDead(),
+        ),  # what is widened is centred
+        kept=True,
+    ),
     Stage(
         "destinations",
         (

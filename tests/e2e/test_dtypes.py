@@ -332,6 +332,28 @@ def test_means_and_deviations_of_norms_have_the_type_that_eager_gives_them(dtype
         torch.testing.assert_close(found, expected)
 
 
+WIDENED: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], int]] = {
+    "layer norm": (lambda x: F.layer_norm(x, [96]), 8),
+    "RMS norm": (lambda x: F.rms_norm(x, [96]), 8),
+    "group norm": (lambda x: F.group_norm(x.view(2, 8, 4, 96), 2, torch.arange(8.0).to(x), torch.ones(8).to(x)), 8),
+    "instance norm": (lambda x: F.instance_norm(x.view(2, 8, 4, 96)), 8),
+    "log-softmax": (lambda x: F.log_softmax(x, -1), 8),
+}
+"""Ops on `[64, 96]` that read their input several times, and how many bytes they may keep of each row."""
+
+
+@pytest.mark.parametrize("name", WIDENED)
+@pytest.mark.parametrize("dtype", HALVES, ids=["bf16", "f16"])
+def test_what_is_read_several_times_is_never_in_memory_in_f32(dtype: torch.dtype, name: str) -> None:
+    op, bytes_of_row = WIDENED[name]
+    x = (3 + 5 * random(64, 96)).to(dtype)
+    program = hotdesk.compile(Call(op), (x,))
+    assert program.memory(x).arena <= 64 * bytes_of_row + 128
+    exact = op(x.double())
+    off, allowed = ((found - exact).abs().max() for found in (program(x), op(x)))
+    assert off <= 1.3 * allowed
+
+
 BYTES: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "distance": F.pairwise_distance,
     "ranking loss": lambda a, b: F.margin_ranking_loss(a, b, b, margin=0.5, reduction="none"),

@@ -79,7 +79,9 @@ def test_the_log_keeps_the_ir_after_each_pass_in_order() -> None:
         "hotdesk-guard-divisions",
         "hotdesk-decompose-concat-and-pad",
         "hotdesk-split-prepare",
+        "hotdesk-widen-in-readers",
         "hotdesk-sink-concat",
+        "hotdesk-widen-in-readers#2",
         "hotdesk-decompose-concat-and-pad#2",
         "fuse",
         "hotdesk-sum-in-blocks",
@@ -135,8 +137,8 @@ TEXT = (
     "builtin.module(canonicalize,cse,hotdesk-normalize-named-ops,hotdesk-erase-dead,hotdesk-reshapes-as-views,"
     "hotdesk-drop-identity-broadcasts,canonicalize,cse,hotdesk-recognize-attention,hotdesk-fold-rearranged-operands,"
     "hotdesk-guard-indices,hotdesk-guard-divisions,hotdesk-decompose-concat-and-pad{concat=false},canonicalize,cse,hotdesk-split-prepare,"
-    "hotdesk-erase-dead,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
-    "hotdesk-sink-concat,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
+    "hotdesk-erase-dead,hotdesk-widen-in-readers,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
+    "hotdesk-sink-concat,hotdesk-widen-in-readers,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
     "hotdesk-decompose-concat-and-pad,hotdesk-erase-dead,hotdesk-sum-in-blocks,hotdesk-rematerialize-cheap-ops,"
     "hotdesk-eliminate-empty-tensors,"
     "hotdesk-combine-in-rows,hotdesk-choose-destinations{reload-scalars=true results-in-donated=true},"

@@ -29,6 +29,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-fold-rearranged-operands": "hotdesk.passes.tensor.rearranged_operands:FoldRearrangedOperands",
     "hotdesk-guard-indices": "hotdesk.passes.tensor.guard_indices:GuardIndices",
     "hotdesk-guard-divisions": "hotdesk.passes.tensor.guard_divisions:GuardDivisions",
+    "hotdesk-widen-in-readers": "hotdesk.passes.tensor.widenings:WidenInReaders",
     "hotdesk-sink-concat": "hotdesk.passes.tensor.sink_concat:SinkConcat",
     "hotdesk-decompose-concat-and-pad": "hotdesk.passes.tensor.decompose:DecomposeConcatAndPad",
     "hotdesk-eliminate-empty-tensors": "hotdesk.passes.tensor.eliminate_empty:EliminateEmptyTensors",

@@ -3,7 +3,8 @@
 * batch norm in evaluation becomes one scale and one shift per channel, which depend on weights alone and move to `@prepare`;
 * layer norm stays in the input's precision (torch-mlir's variance widens the whole activation to f64) and centres once;
 * variances and standard deviations add up in f64, as PyTorch's do, without a copy of the input in f64;
-* group norm is written the same way (PyTorch's own goes through strided views that torch-mlir turns into index tables);
+* group norm is written the same way, in one shape, so that all of it is one loop (PyTorch's own goes through strided views that
+  torch-mlir turns into index tables);
 * RMS norm has PyTorch's epsilon where none is given (torch-mlir adds nothing), and computes 16-bit floats in f32;
 * attention scales the query only and runs its softmax on one score matrix; that of 16-bit floats is computed in f32, so that no
   scores are ever in memory, unless the queries are few;
@@ -90,17 +91,21 @@ def _group_norm(
     groups: int,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    wide = x.reshape(batch, groups, (channels // groups) * positions).to(compute_dtype(x.dtype))
-    mean = torch.mean(wide, [2], keepdim=True)
+    wide = x.reshape(batch, groups, channels // groups, positions).to(compute_dtype(x.dtype))
+    mean = torch.mean(wide, [2, 3], keepdim=True)
     centred = wide - mean
-    rstd = torch.rsqrt(torch.mean(centred * centred, [2], keepdim=True) + eps)
-    result = (centred * rstd).reshape(x.shape)
+    rstd = torch.rsqrt(torch.mean(centred * centred, [2, 3], keepdim=True) + eps)
+    result = centred * rstd
     if weight is not None:
-        result = result * _per_channel(weight, x.dim())
+        result = result * weight.view(groups, channels // groups, 1)
     if bias is not None:
-        result = result + _per_channel(bias, x.dim())
+        result = result + bias.view(groups, channels // groups, 1)
     kept = _dtype_of_statistics(x, weight)
-    return result.to(x.dtype), mean.reshape(batch, groups).to(kept), rstd.reshape(batch, groups).to(kept)
+    return (
+        result.to(x.dtype).reshape(x.shape),
+        mean.reshape(batch, groups).to(kept),
+        rstd.reshape(batch, groups).to(kept),
+    )
 
 
 def _softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
