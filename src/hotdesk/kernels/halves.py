@@ -18,7 +18,8 @@ pairs instead, of twice as many steps of k, and some rows of a are copied as the
 
 So a result is as exact as f32 sums are, whatever the length of k. Blocks are kept the way round in which elements lie together.
 They are scratch memory (`scratch`), or, where there is none, smaller and on the stack. Where the result has few rows or columns
-and what is summed lies together, nothing is converted in memory (`skinny`).
+and what is summed lies together, or it has one row and those of the other operand lie together, nothing is converted in memory
+(`skinny`).
 """
 
 from __future__ import annotations
@@ -42,7 +43,15 @@ from hotdesk.kernels.micro import LINE_BYTES, Tile, scatter_function, tile_funct
 from hotdesk.kernels.packing import PACK_ARGUMENTS, pack_function, pack_name, pack_pairs_function, pack_pairs_name
 from hotdesk.kernels.product import product_name
 from hotdesk.kernels.scratch import CONVERTED, DECLARED
-from hotdesk.kernels.skinny import DOTS_ARGUMENTS, MOST_ROWS, dots_function, dots_name
+from hotdesk.kernels.skinny import (
+    DOTS_ARGUMENTS,
+    MOST_ROWS,
+    ROWS_ARGUMENTS,
+    dots_function,
+    dots_name,
+    rows_function,
+    rows_name,
+)
 from hotdesk.kernels.text import Condition, Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 
@@ -53,6 +62,7 @@ _DOT_STEPS = 64  # steps of k for each column left over, from which on dot produ
 _SIDE, _DEEP = 192, 512  # rows and columns of a block of c, steps of k
 _SHORT_SIDE, _SHORT_DEEP = 16, 32  # the same on the stack
 _SUMMED_ROWS = 256  # of a 16-bit result, for which panels are packed again
+_ROW = 1024  # sums of a result of one row that are on the stack
 _TILES = 1  # of rows, which are converted at a time: they stay in the nearest cache
 _LINES_AHEAD = 4  # lines of a block, which is a part of a matrix: the processor does not see the next one coming
 _PADDING = 16  # elements between rows of a block, which else might share a set of the nearest cache
@@ -64,7 +74,7 @@ def half_functions(machine: Machine, element: str, result: str) -> str:
     product = f"func.func private @{product_name('f32')}({', '.join(kinds(PRODUCT_ARGUMENTS, 'f32'))})\n"
     product += f"func.func private @{layout.sweep}({', '.join(kinds(SWEEP_ARGUMENTS, 'f32'))})\n"
     texts = [convert_function(machine, element, widen=True), convert_function(machine, element, widen=False)]
-    texts.append(layout.functions(machine))
+    texts += [layout.functions(machine), rows_function(machine, element)]
     texts += [dots_function(machine, element, rows, to) for to in sorted({result, "f32"}) for rows in (1, MOST_ROWS)]
     texts.append(_product(machine, element, result))
     return product + DECLARED.format(element="f32") + "".join(texts)
@@ -302,6 +312,27 @@ def _product(machine: Machine, element: str, result: str) -> str:
 
         f.branch(f.equal(rows, 1), lambda: of(1), lambda: of(MOST_ROWS))
 
+    def add_rows(columns: Index, left: Matrix, right: Matrix, to: Matrix) -> None:
+        types = kinds(ROWS_ARGUMENTS, element)
+        types[ROWS_ARGUMENTS.index("c")] = "memref<f32>"
+
+        def some(count: Index, first: Index, memory: Operand, at: Index) -> None:
+            """Sums of so many columns."""
+            values = [count, k, left.memory.pointer, left.at, left.column, right.memory.pointer]
+            values += [f.add(right.at, first), right.row, memory.pointer, at, add]
+            f.call_local(rows_name(element), list(zip(values, types, strict=True)))
+
+        if result == "f32":
+            some(columns, 0, to.memory, to.at)
+            return
+        row = f.scratch(_ROW)
+        with f.loop(0, columns, _ROW) as j:
+            count = f.minimum(_ROW, f.sub(columns, j))
+            sums = WidenedBlock(to.moved(f, 0, j), 1, count, row, 0)
+            f.branch(add, partial(sums.convert, f, element, widen=True))
+            some(count, j, row, 0)
+            sums.convert(f, element, widen=False)
+
     def panels(rows: Index, columns: Index, left: Matrix, right: Matrix, to: Matrix) -> None:
         _panels(f, layout, result, (rows, columns, k), left, right, to, add)
 
@@ -317,11 +348,15 @@ def _product(machine: Machine, element: str, result: str) -> str:
         )
 
     along_k = f.both(f.equal(a.column, 1), f.equal(b.row, 1))
+    one_row = f.both(f.equal(m, 1), f.both(f.equal(b.column, 1), f.equal(c.column, 1)))
+    one_column = f.both(f.equal(n, 1), f.both(f.equal(a.row, 1), f.equal(c.row, 1)))
     fits = f.both(f.either(f.equal(a.column, 1), f.equal(b.row, 1)), f.at_least(k, 1))
     ways = (
         (f.either(f.equal(m, 0), f.equal(n, 0)), lambda: None),
         (f.both(along_k, f.at_least(MOST_ROWS, m)), lambda: dots(m, n, a, b, c)),
         (f.both(along_k, f.at_least(MOST_ROWS, n)), lambda: dots(n, m, b.transpose, a.transpose, c.transpose)),
+        (one_row, lambda: add_rows(n, a, b, c)),
+        (one_column, lambda: add_rows(m, b.transpose, a.transpose, c.transpose)),
         (fits, by_panels),
     )
     f.first_of(ways, blocks)

@@ -6,6 +6,7 @@ rows    rows of b and of the result lie together, a has one row: some rows of b 
 
 from __future__ import annotations
 
+from hotdesk.elements import summed_in
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
@@ -29,12 +30,24 @@ def dots_name(element: str, rows: int, result: str = "") -> str:
 
 
 def rows_function(machine: Machine, element: str) -> str:
-    """c[n] (+)= a[k] b[k, n], where a's elements may lie apart."""
-    f = VectorBuilder(machine, element)
-    n, k, a, a_at, a_column = f.number("n"), f.number("k"), f.pointer("a"), f.number("a_at"), f.number("a_column")
-    b, b_at, b_row, c, c_at = f.pointer("b"), f.number("b_at"), f.number("b_row"), f.pointer("c"), f.number("c_at")
+    """c[n] (+)= a[k] b[k, n], where a's elements may lie apart; with 16-bit floats in a and b c is f32."""
+    f = VectorBuilder(machine, summed_in(element))
+    n, k, a, a_at, a_column = (
+        f.number("n"),
+        f.number("k"),
+        f.pointer("a", element),
+        f.number("a_at"),
+        f.number("a_column"),
+    )
+    b, b_at, b_row, c, c_at = (
+        f.pointer("b", element),
+        f.number("b_at"),
+        f.number("b_row"),
+        f.pointer("c"),
+        f.number("c_at"),
+    )
     add = f.flag("add")
-    zero = f.constant("0.0", element)
+    zero = f.constant("0.0", f.element)
 
     def clear() -> None:
         with f.loop(0, n) as j:
@@ -42,7 +55,7 @@ def rows_function(machine: Machine, element: str) -> str:
 
     def some(p: Index, count: int) -> None:
         """Adds rows p to p + count."""
-        factors = [f.load(a, f.add(a_at, f.mul(f.add(p, i), a_column))) for i in range(count)]
+        factors = [f.load_wide(a, f.add(a_at, f.mul(f.add(p, i), a_column)), vector=False) for i in range(count)]
         vectors = [f.broadcast(factor) for factor in factors]
         starts = [f.add(b_at, f.mul(f.add(p, i), b_row)) for i in range(count)]
         whole = f.sub(n, f.mod(n, f.lanes))
@@ -50,14 +63,14 @@ def rows_function(machine: Machine, element: str) -> str:
             place = f.add(c_at, j)
             total = f.load_vector(c, place)
             for vector, start in zip(vectors, starts, strict=True):
-                total = f.multiply_add(vector, f.load_vector(b, f.add(start, j)), total)
+                total = f.multiply_add(vector, f.load_wide(b, f.add(start, j)), total)
             f.store_vector(total, c, place)
         with f.loop(whole, n) as j:
             place = f.add(c_at, j)
             total = f.load(c, place)
             for factor, start in zip(factors, starts, strict=True):
-                product = f.value(f"arith.mulf {factor}, {f.load(b, f.add(start, j))} : {element}")
-                total = f.value(f"arith.addf {total}, {product} : {element}")
+                product = f.value(f"arith.mulf {factor}, {f.load_wide(b, f.add(start, j), vector=False)} : {f.element}")
+                total = f.value(f"arith.addf {total}, {product} : {f.element}")
             f.store(total, c, place)
 
     f.branch(add, lambda: None, clear)
