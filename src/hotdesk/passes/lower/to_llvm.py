@@ -12,13 +12,17 @@ register asks for `__truncsfbf2`: `SUPPORT` has it.
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Callable, Collection
+from typing import cast
+
 from hotdesk._bindings import ir
 from hotdesk.ir.building import compared, constant, create, replace
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.linking import define
 from hotdesk.ir.loops import for_bounds
 from hotdesk.ir.types import scalar_of
-from hotdesk.ir.walking import attributes_of, defining_op, nested_ops, next_op, users
+from hotdesk.ir.walking import attributes_of, constant_of, defining_op, nested_ops, next_op, users
 from hotdesk.kernels.elementary import use_elementary_functions
 
 _TO_LOOPS = (
@@ -147,7 +151,8 @@ def _narrow_as_integers(module: ir.Module) -> None:
     """Rounds f32 to bf16, to the nearest, or to the even one, on numbers of 32 bits.
 
     What MLIR makes of it chooses among results where one is not a number, which LLVM does element by element, as values of bf16;
-    here the number that is rounded is chosen.
+    here the number that is rounded is chosen, and only where one that is not a number could round to infinity or 0. A number that
+    is a bf16 as it is, as the larger of two, is not rounded.
     """
     with entered(module.operation):
         found = [op for op in nested_ops(module.operation) if op.name == "arith.truncf"]
@@ -161,12 +166,60 @@ def _narrow_as_integers(module: ir.Module) -> None:
             def made(name: str, *operands: ir.Value, kind: ir.Type = word, before: ir.Operation = op) -> ir.Value:
                 return create(name, operands, [kind], before=before).results[0]
 
-            none = compared("uno", given, given, op)
-            bits = made("arith.select", none, constant(0x7FC00000, word, op), made("arith.bitcast", given))
-            odd = made("arith.andi", made("arith.shrui", bits, constant(16, word, op)), constant(1, word, op))
-            sum_ = made("arith.addi", bits, made("arith.addi", odd, constant(0x7FFF, word, op)))
-            rounded = made("arith.shrui", sum_, constant(16, word, op))
-            replace(op, create("arith.bitcast", [made("arith.trunci", rounded, kind=half)], [short], before=op))
+            bits = made("arith.bitcast", given)
+            if not _is_short(given):
+                if not _has_short_nans(given):
+                    none = compared("uno", given, given, op)
+                    bits = made("arith.select", none, constant(0x7FC00000, word, op), bits)
+                odd = made("arith.andi", made("arith.shrui", bits, constant(16, word, op)), constant(1, word, op))
+                bits = made("arith.addi", bits, made("arith.addi", odd, constant(0x7FFF, word, op)))
+            upper = made("arith.shrui", bits, constant(16, word, op))
+            replace(op, create("arith.bitcast", [made("arith.trunci", upper, kind=half)], [short], before=op))
+
+
+_CHOICES = (
+    "arith.maximumf",
+    "arith.minimumf",
+    "arith.maxnumf",
+    "arith.minnumf",
+    "arith.negf",
+    "math.absf",
+    "arith.select",
+)
+_ARITHMETIC = (
+    *("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "math.sqrt", "math.rsqrt"),
+    *("math.exp", "math.log", "math.tanh", "math.erf", "math.sin", "math.cos"),
+)
+
+
+def _is_short(value: ir.Value) -> bool:
+    """Whether an f32 is a bf16, widened: the lower half of its bits is 0."""
+    return _is_made_by(value, _CHOICES, lambda number: struct.pack("<f", number)[:2] == bytes(2))
+
+
+def _has_short_nans(value: ir.Value) -> bool:
+    """Whether the lower half of its bits is 0 if an f32 is not a number: processors keep the upper bits of one that is given."""
+    return _is_made_by(value, (*_CHOICES, *_ARITHMETIC), lambda number: number == number)
+
+
+def _is_made_by(value: ir.Value, names: Collection[str], number: Callable[[float], bool]) -> bool:
+    """Whether an f32 is made by such operations alone of widened bf16, and of constants that are such a number."""
+    waiting, seen = [value], set[ir.Value]()
+    for each in waiting:  # grows
+        maker = defining_op(each)
+        if each in seen or isinstance(each.type, ir.IntegerType):  # what chooses
+            continue
+        seen.add(each)
+        if maker is None:
+            return False
+        if maker.name == "arith.constant":
+            if not number(float(cast(float, constant_of(each)))):
+                return False
+        elif maker.name != "arith.extf" or maker.operands[0].type != ir.BF16Type.get():
+            if maker.name not in names:
+                return False
+            waiting += maker.operands
+    return True
 
 
 def _choose_as_integers(module: ir.Module) -> None:

@@ -180,6 +180,61 @@ def test_rounding_to_bf16_chooses_before_it_rounds() -> None:
     assert text.index("llvm.select") < text.index("llvm.lshr")
 
 
+_ONE_BF16 = ("exp", "log", "tanh", "erf", "sin", "cos", "sqrt", "rsqrt", "absf")
+_TWO_BF16 = ("addf", "subf", "mulf", "divf", "maximumf", "minimumf")
+
+
+def test_what_is_not_a_number_stays_so_in_bf16() -> None:
+    """Every one of 16 bits, with either sign, alone and beside a number; and what numbers make that is none."""
+    every = torch.arange(1 << 16, dtype=torch.int32).to(torch.int16).view(torch.bfloat16)
+    x = torch.cat(
+        [every[every.isnan()], torch.tensor([torch.inf, -torch.inf, 0.0, 1.0, 2.0, -3.0], dtype=torch.bfloat16)]
+    )
+    infinite = "%c = arith.constant 0x7F80 : bf16"
+    operations = [[f"%r = math.{name} %x : bf16"] for name in _ONE_BF16]
+    operations += [[infinite, f"%r = arith.{name} %x, %c : bf16"] for name in _TWO_BF16]
+    operations += [[infinite, f"%r = arith.{name} %c, %x : bf16"] for name in _TWO_BF16]
+    wide = x.float()
+    expected = [getattr(torch, {"absf": "abs"}.get(name, name))(wide) for name in _ONE_BF16]
+    for one, other in ((wide, torch.full_like(wide, torch.inf)), (torch.full_like(wide, torch.inf), wide)):
+        expected += [one + other, one - other, one * other, one / other]
+        expected += [torch.maximum(one, other), torch.minimum(one, other)]
+    assert len(x) % 4 == 0
+    kernel, parts = unary(operations, "bf16", "bf16"), list[torch.Tensor]()
+    for some in x.split(4):
+        y = torch.zeros(len(operations), 4, dtype=torch.bfloat16)
+        kernel(some.clone(), y.view(-1))
+        parts.append(y)
+    for values, wanted, lines in zip(torch.cat(parts, 1), expected, operations, strict=True):
+        assert torch.equal(values.isnan(), wanted.isnan()), lines
+
+
+@pytest.mark.parametrize(
+    ("line", "rounds", "chooses"),
+    [
+        ("%r = arith.maximumf %x, %c : bf16", False, False),
+        ("%r = arith.negf %x : bf16", False, False),
+        ("%r = arith.mulf %x, %c : bf16", True, False),
+        ("%w = arith.sitofp %i : i32 to f32\n%r = arith.truncf %w : f32 to bf16", True, True),
+    ],
+)
+def test_bf16_are_rounded_where_there_is_something_to_round(line: str, rounds: bool, chooses: bool) -> None:
+    module = f"""
+        func.func @KERNEL(%p0: memref<bf16>, %p1: memref<bf16>, %p2: memref<i32>) {{
+          %x = memref.load %p0[] : memref<bf16>
+          %i = memref.load %p2[] : memref<i32>
+          %c = arith.constant 3.0 : bf16
+          {line}
+          memref.store %r, %p1[] : memref<bf16>
+          return
+        }}"""
+    with make_context(), ir.Location.unknown():
+        made = ir.Module.parse(module)
+        kernels_to_llvm(made)
+        text = str(made)
+    assert ("32767" in text, "2143289344" in text) == (rounds, chooses)
+
+
 @pytest.mark.parametrize("element", INTEGERS)
 def test_arithmetic_of_integers(element: str) -> None:
     x = torch.tensor([7, -7, 100, -128], dtype=DTYPES[element])
