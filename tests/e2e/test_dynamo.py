@@ -13,6 +13,7 @@ import pytest
 import tomllib
 import torch
 from torch import nn
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.utils import _pytree as pytree
 
 import hotdesk
@@ -273,6 +274,21 @@ def test_functions_that_take_gradients(name: str) -> None:
     f = FUNCTIONS[name]
     x, w = torch.randn(3, 4), torch.randn(4, 4)
     assert_same(torch.compile(f, backend="hotdesk", fullgraph=True)(x, w), f(x, w))
+
+
+def _biased(score: Any, _batch: Any, _head: Any, query: Any, key: Any) -> Any:
+    return score + (query - key) * 0.1
+
+
+def test_flex_attention() -> None:
+    mask = create_block_mask(lambda _batch, _head, query, key: query >= key, None, None, 128, 128, device="cpu")
+
+    def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> Any:
+        return flex_attention(q, k, v, score_mod=_biased, block_mask=mask, enable_gqa=True)
+
+    given = torch.randn(1, 4, 128, 8), torch.randn(1, 2, 128, 8), torch.randn(1, 2, 128, 8)
+    found = torch.compile(attention, backend=backend, options={"fallback": False})(*given)
+    torch.testing.assert_close(found, attention(*given), atol=1e-5, rtol=1e-5)
 
 
 def test_examples_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:

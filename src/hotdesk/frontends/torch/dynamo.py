@@ -27,6 +27,7 @@ from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.torch.attention_gradient import BlockedAttention
 from hotdesk.frontends.torch.calling import Carried, ResultHeld, ResultNumber, ResultSlot
 from hotdesk.frontends.torch.carried import carrier, is_carried
+from hotdesk.frontends.torch.decompositions.flex_attention import flex_attention_composed
 from hotdesk.frontends.torch.decompositions.table import asked_before_autograd, decomposition_table, margins_composed
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.export import lowered_graph
@@ -60,12 +61,18 @@ def tracing(*, has_gradients: bool) -> Generator[Table]:
     PyTorch's own op for the CPU has a gradient without a decomposition.
     """
     if has_gradients:
-        with traced_alone(), BlockedAttention(), sdpa_kernel(SDPBackend.MATH), margins_composed():
+        with (
+            traced_alone(),
+            BlockedAttention(),
+            sdpa_kernel(SDPBackend.MATH),
+            margins_composed(),
+            flex_attention_composed(),
+        ):
             yield {**decomposition_table(), **_of_dynamo()}
         return
     composite, below = _tables()
     preserved: Any = cast(Any, exported_program)._override_composite_implicit_decomp(composite)
-    with traced_alone(), _ignore_backend_decomps(), preserved, asked_before_autograd(below):
+    with traced_alone(), _ignore_backend_decomps(), preserved, asked_before_autograd(below), flex_attention_composed():
         yield {**below, **_of_dynamo()}
 
 
