@@ -30,8 +30,8 @@ from hotdesk.errors import ArtifactError, HotdeskError
 from hotdesk.explain import Source
 from hotdesk.runtime.executable import HeldMemory, PlannedExecutable, ProgramInterface
 from hotdesk.runtime.function import EntryCode, Function
-from hotdesk.runtime.heap import give_back_free_memory
 from hotdesk.runtime.interface import RANDOM_STATE, TensorSpec, WeightRange
+from hotdesk.runtime.process_memory import give_back_free_memory
 from hotdesk.runtime.program import Program
 from hotdesk.runtime.shared import aligned
 

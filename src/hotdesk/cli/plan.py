@@ -13,10 +13,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hotdesk.cli.amounts import bytes_of, seconds_of
 from hotdesk.cli.exits import require_unused
 from hotdesk.cli.inputs import add_compiling, add_random
-from hotdesk.cli.parsers import parser_of
+from hotdesk.cli.parsers import bytes_of, parser_of, seconds_of
 from hotdesk.cli.progress import shown_progress
 from hotdesk.errors import HotdeskError, PlanError
 from hotdesk.planning import NO_REUSE, STRATEGIES, Buffer, Plan, Pool, Problem, plan, read_csv, write_csv

@@ -15,9 +15,8 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from hotdesk.cli.amounts import count_of
 from hotdesk.cli.inputs import add_model, ready
-from hotdesk.cli.parsers import parser_of
+from hotdesk.cli.parsers import count_of, parser_of
 from hotdesk.report.profile import render_profile
 
 

@@ -17,12 +17,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hotdesk.cli.amounts import bytes_of, percent_of
 from hotdesk.cli.documents import add_reported, read_document, reported
 from hotdesk.cli.exits import UsageError, complain
 from hotdesk.cli.formats import Formats, add_formats, require_formats
 from hotdesk.cli.inputs import Ready
-from hotdesk.cli.parsers import parser_of
+from hotdesk.cli.parsers import bytes_of, parser_of, percent_of
 from hotdesk.errors import TraceError
 from hotdesk.report.document import Document, Series
 from hotdesk.report.limits import require_growth, require_peak

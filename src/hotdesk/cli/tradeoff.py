@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from hotdesk.cli.amounts import bytes_of, count_of, seconds_of
 from hotdesk.cli.exits import UsageError, usage
 from hotdesk.cli.formats import Formats, add_formats, require_formats
 from hotdesk.cli.inputs import (
@@ -30,7 +29,7 @@ from hotdesk.cli.inputs import (
     spelled_dims,
 )
 from hotdesk.cli.models import read_model, states_its_types
-from hotdesk.cli.parsers import parser_of
+from hotdesk.cli.parsers import bytes_of, count_of, parser_of, seconds_of
 from hotdesk.cli.progress import shown_progress
 from hotdesk.comparing.others import OTHERS
 from hotdesk.comparing.tradeoff import tradeoff

@@ -24,9 +24,8 @@ from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.python.whole_imports import whole_imports
 from hotdesk.report.tradeoff import Tradeoff, TradeoffPoint
 from hotdesk.runtime.code.threads import get_num_threads
-from hotdesk.runtime.heap import give_back_free_memory
 from hotdesk.runtime.interface import TensorSpec
-from hotdesk.runtime.sources import sources_forgotten
+from hotdesk.runtime.process_memory import give_back_free_memory, sources_forgotten
 from hotdesk.runtime.timing import CallTime, in_turns
 from hotdesk.search.tradeoff import Sweep, Way
 from hotdesk.sizes.size import symbols_of

@@ -23,11 +23,10 @@ from hotdesk.pipeline import Log
 from hotdesk.python.whole_imports import whole_imports
 from hotdesk.runtime.arguments.outputs import Extents
 from hotdesk.runtime.code.products import PRODUCTS, compile_ahead
-from hotdesk.runtime.heap import give_back_free_memory
 from hotdesk.runtime.interface import WeightRange
+from hotdesk.runtime.process_memory import give_back_free_memory, sources_forgotten
 from hotdesk.runtime.program import Program
 from hotdesk.runtime.shared import Shared
-from hotdesk.runtime.sources import sources_forgotten
 
 if TYPE_CHECKING:
     from hotdesk.frontends.captured import Captured

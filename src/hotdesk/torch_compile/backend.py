@@ -39,8 +39,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from hotdesk.passes.collecting import collection_made_rare
     from hotdesk.pipeline import Log
     from hotdesk.runtime.code.products import PRODUCTS, compile_ahead
-    from hotdesk.runtime.heap import give_back_free_memory
-    from hotdesk.runtime.sources import sources_forgotten
+    from hotdesk.runtime.process_memory import give_back_free_memory, sources_forgotten
     from hotdesk.torch_compile.counts import COUNTED, CountedGraph, FallbackWarning
 
 MODES: Mapping[str, Mapping[str, Any]] = {

@@ -1,6 +1,7 @@
-"""Python source that is kept for tracebacks: files that tracing a model reads, and the code that PyTorch writes for its graphs.
+"""Memory that compiling leaves in the process: unused pages of the heap, and Python source that is kept for tracebacks.
 
-Megabytes of both: PyTorch writes the code of a graph with a thousand operations twenty times, and keeps every text.
+There are megabytes of both. Source is that of the files that tracing a model reads, and the code that PyTorch writes for its
+graphs: that of one with a thousand operations twenty times, and it keeps every text.
 """
 
 from __future__ import annotations
@@ -8,8 +9,17 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
+
+from hotdesk.runtime.code.objects import c_library
+
+
+def give_back_free_memory() -> None:
+    """Gives unused pages of the C heap back to the system, where its library can: compiling leaves megabytes of them."""
+    if sys.platform == "linux":
+        with suppress(AttributeError):  # glibc's; other libraries keep less
+            c_library()["malloc_trim"](0)
 
 
 @contextmanager

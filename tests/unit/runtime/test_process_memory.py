@@ -11,7 +11,7 @@ import torch
 from torch.fx import graph_module
 
 import hotdesk
-from hotdesk.runtime.sources import sources_forgotten
+from hotdesk.runtime.process_memory import sources_forgotten
 
 
 @pytest.fixture
