@@ -12,10 +12,11 @@ from hotdesk.frontends.torch.decompositions.counted import NAMED, SELECTIONS
 from hotdesk.frontends.torch.decompositions.covariance import COVARIANCES
 from hotdesk.frontends.torch.decompositions.ctc_loss import CTC_LOSSES
 from hotdesk.frontends.torch.decompositions.parts import PART_FUNCTIONS
+from hotdesk.frontends.torch.decompositions.raising_branches import BRANCHES
 from hotdesk.frontends.torch.decompositions.recurrent import LAYERS
 
 _NAMED = {**NAMED, **ASSERTING_FUNCTIONS, **COVARIANCES, **PART_FUNCTIONS, **CTC_LOSSES}
-_FUNCTIONS = {**LAYERS, **SELECTIONS, **_NAMED}
+_FUNCTIONS = {**LAYERS, **SELECTIONS, **BRANCHES, **_NAMED}
 
 
 class ReplacedFunctions(TorchFunctionMode):
