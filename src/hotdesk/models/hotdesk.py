@@ -26,6 +26,10 @@ def facts(op: ir.Operation) -> Facts:
     return Facts(reads=frozenset(reads), ties=((init, 0),), overwrites=frozenset({init}))
 
 
+SPREAD = "spread"
+"""The attribute of a convolution on memrefs that says how its work is cut, where it has scratch memory."""
+
+
 def letters_of(op: ir.Operation) -> tuple[str, ...]:
     """The letters in the equation of a contraction or an attention: of each input, and of the result last."""
     inputs, result = text_of(op, "equation").split("->")

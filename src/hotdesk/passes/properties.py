@@ -21,13 +21,16 @@ from hotdesk.ir.walking import (
     made_by,
     modules,
     nested_ops,
+    ops_outside_payloads,
     symbol_name,
     top_level_ops,
 )
 from hotdesk.models.func import CALLS
-from hotdesk.models.hotdesk import letters_of
+from hotdesk.models.generics import is_linalg
+from hotdesk.models.hotdesk import SPREAD, letters_of, scratch_operands
 from hotdesk.models.memref import stored
 from hotdesk.models.new_memory import freed
+from hotdesk.models.registry import model_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +180,14 @@ def _known_reshape(module: ir.Module) -> ir.Operation | None:
 
 
 def _unfit_contraction(module: ir.Module) -> ir.Operation | None:
-    """A contraction with an operand that has not a dim for each letter, or dims of one letter with two sizes."""
-    ops = (op for function in all_functions(module) for op in nested_ops(function))
-    return next((op for op in ops if op.name == "hotdesk.contract" and not _fits(op)), None)
+    """An op with an equation and an operand that has not a dim for each letter, or dims of one letter with two sizes."""
+    ops = (op for function in all_functions(module) for op in ops_outside_payloads(function))
+    return next((op for op in ops if op.name in _WITH_EQUATIONS and not _fits(op)), None)
 
 
-def _fits(contraction: ir.Operation) -> bool:
+def _fits(op: ir.Operation) -> bool:
     sizes: dict[str, int] = {}
-    for letters, operand in zip(letters_of(contraction), contraction.operands, strict=True):
+    for letters, operand in zip(letters_of(op), op.operands, strict=True):
         shape = shape_of(operand.type)
         if len(letters) != len(shape):
             return False
@@ -192,6 +195,27 @@ def _fits(contraction: ir.Operation) -> bool:
         if any(sizes.setdefault(letter, size) != size for letter, size in known):
             return False
     return True
+
+
+def _shared_undefined(module: ir.Module) -> ir.Operation | None:
+    ops = (op for function in all_functions(module) for op in top_level_ops(function) if op.name == "tensor.empty")
+    return next((op for op in ops if len(list(op.results[0].uses)) > 1), None)
+
+
+def _unfit_scratch(module: ir.Module) -> ir.Operation | None:
+    """A convolution on memory that says how its work is cut but has no scratch memory, or the other way round."""
+    ops = (op for function in all_functions(module) for op in ops_outside_payloads(function))
+    found = (op for op in ops if op.name == "hotdesk.conv" and not len(op.results))
+    return next((op for op in found if (SPREAD in op.attributes) != (scratch_operands(op) > 0)), None)
+
+
+def _structured_tensor(module: ir.Module) -> ir.Operation | None:
+    """A linalg op that makes a tensor, though its model says how it is bufferized."""
+    for op in (op for function in all_functions(module) for op in ops_outside_payloads(function)):
+        model = model_of(op.name) if is_linalg(op) and any(is_tensor(result.type) for result in op.results) else None
+        if model is not None and model.bufferize is not None:
+            return op
+    return None
 
 
 def _wrongly_prepared(module: ir.Module) -> ir.Operation | None:
@@ -239,6 +263,7 @@ def _freed_stack(module: ir.Module) -> ir.Operation | None:
 
 
 _VALUES = ("linalg.", "tensor.", "hotdesk.", "tm_tensor.")
+_WITH_EQUATIONS = ("hotdesk.contract", "hotdesk.attention")
 _READS = ("tensor.extract", "memref.load")
 _DIVISIONS = frozenset(f"arith.{name}{sign}" for name in ("div", "rem", "ceildiv", "floordiv") for sign in ("si", "ui"))
 
@@ -252,7 +277,12 @@ NO_CONCATENATIONS = Property("no tensor.concat is left", _concatenation)
 DIVISORS_CHOSEN = Property("each division in a region is by a known or a chosen number", _open_division)
 PLACES_CHECKED = Property("each loop that reads where an element says checks something", _unchecked_index)
 NO_KNOWN_RESHAPES = Property("no tensor.reshape to sizes that its type says is left", _known_reshape)
-LETTERS_FIT = Property("each contraction has a letter for each dim, and one size for each letter", _unfit_contraction)
+LETTERS_FIT = Property("each equation has a letter for each dim, and one size for each letter", _unfit_contraction)
+ONE_USE_EACH = Property("each tensor.empty outside of regions is used once at most", _shared_undefined)
+SCRATCH_GIVEN = Property(
+    "each convolution that says how its work is cut, and no other, has scratch memory", _unfit_scratch
+)
+NO_STRUCTURED_TENSORS = Property("no linalg op makes a tensor", _structured_tensor)
 PREPARED_FROM_WEIGHTS = Property("@prepare makes of weights alone what @main takes prepared", _wrongly_prepared)
 VIEWS_FIT = Property("each view lies in the bytes that it shows, as far as its numbers are known", _view_beyond)
 FREED_ONCE = Property("nothing is freed twice in a block", _freed_twice)

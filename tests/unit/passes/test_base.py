@@ -15,13 +15,16 @@ from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.arith_partial import ArithBufferize
 from hotdesk.passes.bufferize.finalizing import FinalizingBufferize
 from hotdesk.passes.bufferize.func_partial import FuncBufferize
+from hotdesk.passes.bufferize.linalg_partial import LinalgBufferize
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.buffers.merge import MergeAllocations
 from hotdesk.passes.buffers.pipeline import BufferPipeline
+from hotdesk.passes.buffers.privatize import PrivatizeBuffers
 from hotdesk.passes.buffers.promote import PromoteBuffersToStack
 from hotdesk.passes.buffers.reuse_arguments import ReuseArguments
 from hotdesk.passes.buffers.share import ShareBuffers
+from hotdesk.passes.buffers.workspaces import AllocateWorkspaces
 from hotdesk.passes.properties import (
     ALL_FREED,
     DIVISORS_CHOSEN,
@@ -29,26 +32,32 @@ from hotdesk.passes.properties import (
     LETTERS_FIT,
     NO_CONCATENATIONS,
     NO_KNOWN_RESHAPES,
+    NO_STRUCTURED_TENSORS,
     NO_TENSOR_CONSTANTS,
     NO_TENSORS,
     NO_TENSORS_IN_SIGNATURES,
     NO_UNDEFINED_TENSORS,
     NO_UNUSED_TENSORS,
     NOTHING_FREED_ON_STACK,
+    ONE_USE_EACH,
     PLACES_CHECKED,
     PREPARED_FROM_WEIGHTS,
+    SCRATCH_GIVEN,
     VIEWS_FIT,
     Property,
 )
 from hotdesk.passes.registry import load, pass_names
 from hotdesk.passes.tensor.accumulate import AccumulateInPlace
 from hotdesk.passes.tensor.alloc_tensors import EmptyTensorToAllocTensor
+from hotdesk.passes.tensor.attention import RecognizeAttention
 from hotdesk.passes.tensor.dead_code import EraseDead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
 from hotdesk.passes.tensor.guard_divisions import GuardDivisions
 from hotdesk.passes.tensor.guard_indices import GuardIndices
 from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.prepare import SplitPrepare
+from hotdesk.passes.tensor.rearranged_operands import FoldRearrangedOperands
+from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
 from hotdesk.passes.tensor.reshapes import ReshapesAsViews
 from hotdesk.passes.textual import PassPipeline, parse_pipeline
 from tests.unit.parsing import parse
@@ -104,6 +113,21 @@ CONTRACT = """%r = "hotdesk.contract"(%a, %b, %c) {{accumulate = true, equation 
     : (tensor<2x3xf32>, tensor<3x5xf32>, tensor<2x5xf32>) -> tensor<2x5xf32>
 return"""
 FACTORS = "%a: tensor<2x3xf32>, %b: tensor<3x5xf32>, %c: tensor<2x5xf32>"
+EMPTY = f"%t = tensor.empty() : {TENSOR}\n"
+CONV = """"hotdesk.conv"(%i, %w, %o{given}) {{accumulate = false, dilations = array<i64: 1, 1>, groups = 1 : i64,
+    input_dilations = array<i64: 2, 2>, pad_high = array<i64: 1, 1>, pad_low = array<i64: 1, 1>,
+    strides = array<i64: 1, 1>{more}}}
+    : (memref<1x6x5x4xf32>, memref<8x6x2x2xf32>, memref<1x8x10x8xf32>{scratch}) -> ()
+return"""
+SPREAD, SCRATCH = ", spread = array<i64: 8, 32, 1>", "memref<1216xi8>"
+IMAGES = f"%i: memref<1x6x5x4xf32>, %w: memref<8x6x2x2xf32>, %o: memref<1x8x10x8xf32>, %s: {SCRATCH}"
+ATTEND = """%r = "hotdesk.attention"(%q, %k, %k, %o) ({{
+^bb0(%s: f32, %m: index, %n: index):
+  tm_tensor.yield %s : f32
+}}) {{equation = "{letters}", operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1>, zero_rows = false}}
+    : (tensor<2x3xf32>, tensor<5x3xf32>, tensor<5x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+return"""
+HEADS = "%q: tensor<2x3xf32>, %k: tensor<5x3xf32>, %o: tensor<2x3xf32>"
 BREAKING = {
     "a tensor": (NO_TENSORS, function(f"%t = tensor.empty() : {TENSOR}\nreturn"), "tensor.empty"),
     "a tensor in a branch": (
@@ -172,6 +196,26 @@ BREAKING = {
         + f'\nfunc.func @prepare(%x: {M} {{hotdesk.kind = "input"}}) -> {M} {{\nreturn %x : {M}\n}}',
         "func.func",
     ),
+    "one undefined tensor for two": (
+        ONE_USE_EACH,
+        function(f"{EMPTY}return %t, %t : {TENSOR}, {TENSOR}", results=f" -> ({TENSOR}, {TENSOR})"),
+        "tensor.empty",
+    ),
+    "a structured tensor": (
+        NO_STRUCTURED_TENSORS,
+        function(f"%r = linalg.exp ins(%x : {TENSOR}) outs(%x : {TENSOR}) -> {TENSOR}\nreturn", f"%x: {TENSOR}"),
+        "linalg.exp",
+    ),
+    "a query with a letter too many": (
+        LETTERS_FIT,
+        function(ATTEND.format(letters="md,nd,nef->me"), HEADS),
+        "hotdesk.attention",
+    ),
+    "a convolution that was cut for nothing": (
+        SCRATCH_GIVEN,
+        function(CONV.format(more=SPREAD, given="", scratch=""), IMAGES),
+        "hotdesk.conv",
+    ),
     "a view that ends too late": (VIEWS_FIT, function(VIEW.format(at=4), BYTES), "memref.view"),
     "what is freed twice": (FREED_ONCE, function(f"{A}{FREE}{FREE}return"), "memref.dealloc"),
     "what lies on the stack": (
@@ -181,6 +225,13 @@ BREAKING = {
     ),
 }
 HOLDING = {
+    "an undefined tensor for each": (ONE_USE_EACH, function(f"{EMPTY}return %t : {TENSOR}", results=f" -> {TENSOR}")),
+    "a convolution without scratch memory": (SCRATCH_GIVEN, function(CONV.format(more="", given="", scratch=""), IMAGES)),
+    "a convolution cut to fit its scratch memory": (
+        SCRATCH_GIVEN,
+        function(CONV.format(more=SPREAD, given=", %s", scratch=f", {SCRATCH}"), IMAGES),
+    ),
+    "structured memory": (NO_STRUCTURED_TENSORS, function(f"linalg.exp ins(%x : {M}) outs(%x : {M})\nreturn")),
     "signatures with memory": (NO_TENSORS_IN_SIGNATURES, function(f"%t = tensor.empty() : {TENSOR}\nreturn")),
     "a number": (NO_TENSOR_CONSTANTS, function("%c = arith.constant 1 : i32\nreturn")),
     "a tensor that is returned": (
@@ -266,6 +317,12 @@ PROMISES: dict[type[Pass], tuple[str, str]] = {
     DecomposeConcatAndPad: BREAKING["a concatenation"][1:],
     NormalizeNamedOps: BREAKING["a dim without a letter"][1:],
     AccumulateInPlace: BREAKING["a letter of two sizes"][1:],
+    FoldRearrangedOperands: BREAKING["a letter of two sizes"][1:],
+    RecognizeAttention: BREAKING["a query with a letter too many"][1:],
+    RematerializeCheapOps: BREAKING["one undefined tensor for two"][1:],
+    LinalgBufferize: BREAKING["a structured tensor"][1:],
+    AllocateWorkspaces: BREAKING["a convolution that was cut for nothing"][1:],
+    PrivatizeBuffers: BREAKING["a view that ends too late"][1:],
     ReshapesAsViews: BREAKING["a reshape to known sizes"][1:],
     GuardIndices: BREAKING["a read where data says"][1:],
     GuardDivisions: BREAKING["a division by any number"][1:],

@@ -23,6 +23,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Reason
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.partial import bufferize_ops
+from hotdesk.passes.properties import NO_STRUCTURED_TENSORS, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,9 @@ class LinalgBufferize(Pass):
 
     name: ClassVar[str] = "hotdesk-linalg-bufferize"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.NOT_ANALYSED, Reason.DIFFERENT_LAYOUT, Reason.LIES_ELSEWHERE)
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NO_STRUCTURED_TENSORS,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         return bufferize_ops(module, lambda name: name.split(".")[0] in ("linalg", "tm_tensor", "hotdesk"))

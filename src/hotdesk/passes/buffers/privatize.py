@@ -58,6 +58,7 @@ from hotdesk.models.payloads import inlined
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.reduction_chunks import cut_in_chunks
 from hotdesk.passes.buffers.share import byte_view, new_bytes
+from hotdesk.passes.properties import VIEWS_FIT, Property
 from hotdesk.program.calls import bottom_up
 
 _NO_MACHINE_HAS = 1 << 48
@@ -98,6 +99,9 @@ class PrivatizeBuffers(Pass):
         ):
             if value < least:
                 raise OptionError(f"option '{option}' of '{self.name}'", expected=f"{least} or more", got=str(value))
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (VIEWS_FIT,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         growth = None if self.max_growth_in_bytes < 0 else self.max_growth_in_bytes

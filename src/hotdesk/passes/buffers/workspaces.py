@@ -19,11 +19,12 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, integers, remade
 from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.walking import attributes_of, defined_functions, ops_outside_payloads, runs_every_call
+from hotdesk.models.hotdesk import SPREAD
 from hotdesk.passes.base import Pass
 from hotdesk.passes.lower.convolution.dispatch import with_spread, workspace_bytes
-from hotdesk.passes.lower.named import SPREAD, convolution_spec
+from hotdesk.passes.lower.named import convolution_spec
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref, seen_by_type
-from hotdesk.passes.properties import NO_TENSORS, Property
+from hotdesk.passes.properties import NO_TENSORS, SCRATCH_GIVEN, Property
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.size import Size
 
@@ -37,6 +38,9 @@ class AllocateWorkspaces(Pass):
 
     def requires(self) -> tuple[Property, ...]:
         return (NO_TENSORS,)
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (SCRATCH_GIVEN,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

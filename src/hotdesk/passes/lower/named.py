@@ -11,7 +11,7 @@ from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import flag_of, int_array, integer_of, text_of
 from hotdesk.kernels.machine import target
 from hotdesk.kernels.text import KernelText
-from hotdesk.models.hotdesk import WITH_KERNELS, letters_of
+from hotdesk.models.hotdesk import SPREAD, WITH_KERNELS, letters_of
 from hotdesk.passes.lower.attention import AttentionSpec, attention, scoring
 from hotdesk.passes.lower.contraction import ContractionSpec, contraction
 from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace_bytes
@@ -23,7 +23,6 @@ from hotdesk.passes.lower.sorting import SortSpec, sort, sort_order
 from hotdesk.passes.lower.structured.kernel import disjoint
 from hotdesk.passes.lower.views import ResolvedMemref
 
-SPREAD = "spread"
 """How the work of a `hotdesk.conv` is cut that has a workspace: three numbers, those of a `Spread`, the last 0 or 1."""
 
 

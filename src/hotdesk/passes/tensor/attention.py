@@ -46,6 +46,7 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.models.hotdesk import letters_of
 from hotdesk.passes.base import Pass
+from hotdesk.passes.properties import LETTERS_FIT, Property
 from hotdesk.passes.tensor.attention_scores import KEY, QUERY, UNIT, LetteredOperand, ScorePayload
 from hotdesk.passes.tensor.contractions import source_letters
 from hotdesk.passes.tensor.dead_code import EraseDead
@@ -68,6 +69,9 @@ class RecognizeAttention(Pass):
 
     name: ClassVar[str] = "hotdesk-recognize-attention"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.BLOCK_BY_BLOCK,)
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (LETTERS_FIT,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

@@ -34,6 +34,7 @@ from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import attributes_of, defining_op, flag_of, groups_of, made_by, ops_outside_payloads
 from hotdesk.models.hotdesk import letters_of
 from hotdesk.passes.base import FunctionPass
+from hotdesk.passes.properties import LETTERS_FIT, Property
 from hotdesk.passes.tensor.contractions import source_letters
 from hotdesk.passes.tensor.dead_code import EraseDead
 from hotdesk.program.symbolic import SymbolicSizes
@@ -54,6 +55,9 @@ class FoldRearrangedOperands(FunctionPass):
 
     name: ClassVar[str] = "hotdesk-fold-rearranged-operands"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.VIEW_OF_OPERAND,)
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (LETTERS_FIT,)
 
     def run_on(self, function: ir.Operation) -> Iterator[Decision]:
         known = SymbolicSizes(function)

@@ -32,6 +32,7 @@ from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
 from hotdesk.models.tensor import WHOLE_VIEWS
 from hotdesk.passes.base import FunctionPass
+from hotdesk.passes.properties import ONE_USE_EACH, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,9 @@ class RematerializeCheapOps(FunctionPass):
 
     name: ClassVar[str] = "hotdesk-rematerialize-cheap-ops"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.CHEAP_TO_RECOMPUTE,)
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (ONE_USE_EACH,)
 
     def run_on(self, function: ir.Operation) -> Iterator[Decision]:
         for op in reversed(top_level_ops(function)):
