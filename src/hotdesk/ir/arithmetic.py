@@ -68,6 +68,8 @@ def _signed_remainder(x: Any, y: Any, may_be_negative: Callable[[Any], bool]) ->
 def _rounded(to: Any, quotient: Any) -> Any:
     """A quotient of integers rounded, or as it is where it is a sum of products of integers."""
     simple = _algebra.expand(quotient)
+    if not is_sum_of_products(simple) and _algebra.denom(quotient).free_symbols:
+        simple = _algebra.cancel(quotient)  # such as (2 n + 2) / (n + 1)
     return simple if is_sum_of_products(simple) else to(quotient)
 
 

@@ -9,7 +9,7 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import kept_dims, shape_of
-from hotdesk.ir.walking import int_array, integer_of, segment_sizes
+from hotdesk.ir.walking import defining_op, int_array, integer_of, segment_sizes
 from hotdesk.sizes.expressions import integer, product
 from hotdesk.sizes.size import Size
 
@@ -70,6 +70,8 @@ def shape_made(op: ir.Operation, value: ir.Value, known: SizeReader) -> tuple[Si
             return tuple(integer(sympy.sympify(a + b + c)) for a, b, c in zip(low, source, high, strict=True))
         case "tensor.insert_slice" | "tensor.insert" | "tensor.scatter" | "vector.transfer_write":
             return known.shape(operands[1])
+        case "tensor.reshape":
+            return _reshaped(op, known)
         case "tensor.bitcast" | "bufferization.clone" | "bufferization.materialize_in_destination":
             return known.shape(operands[0])
         case name if name.startswith(("arith.", "math.")) and name != "arith.select":
@@ -80,6 +82,26 @@ def shape_made(op: ir.Operation, value: ir.Value, known: SizeReader) -> tuple[Si
         case _:
             given = known.made_with(value)
             return None if given is None else _filled(value, given, known)
+
+
+def stated_sizes(reshape: ir.Operation) -> list[int | ir.Value | None]:
+    """The sizes of the result of a `tensor.reshape`: of its type, of a constant, or the values of which `tensor.from_elements`
+    makes the shape; None where one is read from a tensor when the program runs."""
+    stated = shape_of(reshape.results[0].type)
+    made = defining_op(reshape.operands[1])
+    found: Sequence[int | ir.Value | None] = stated
+    if made is not None and made.name == "tensor.from_elements":
+        found = tuple(made.operands)
+    elif made is not None and made.name == "arith.constant":
+        found = int_array(made.attributes["value"])
+    return [b if a is None else a for a, b in zip(stated, found, strict=True)]
+
+
+def _reshaped(op: ir.Operation, known: SizeReader) -> tuple[Size, ...] | None:
+    if not cast(Any, op.results[0].type).has_rank:
+        return None
+    sizes = [known.value(size) if isinstance(size, ir.Value) else size for size in stated_sizes(op)]
+    return None if None in sizes else tuple(cast("list[Size]", sizes))
 
 
 def _filled(value: ir.Value, dynamic: Sequence[ir.Value], known: SizeReader) -> tuple[Size, ...]:

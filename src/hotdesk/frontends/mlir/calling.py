@@ -157,6 +157,15 @@ class MlirCalling:
         return None if not values else values[0] if len(values) == 1 else tuple(values)
 
 
+def handed_on(results: Sequence[object], delivered: Mapping[int, Delivered]) -> list[object]:
+    """Results of a program, with what this thread's last call has delivered in the places of the numbers that stand for it."""
+    arrays = received()
+    return [
+        result if number not in delivered else _value(result, delivered[number], arrays)
+        for number, result in enumerate(results)
+    ]
+
+
 def _value(result: object, number: Number | Delivered | None, delivered: Mapping[int, Any]) -> object:
     if isinstance(number, Delivered):
         return as_kind(delivered[number.number], number.dtype, result)

@@ -16,23 +16,25 @@ from hotdesk.frontends.captured import Captured
 from hotdesk.frontends.mlir.arguments import DTYPES, name_sizes, numbers_as_tensors, results_of, specs_of
 from hotdesk.frontends.mlir.buffers_of_tensors import settle_buffers
 from hotdesk.frontends.mlir.calling import Delivered, MlirCalling, Number
-from hotdesk.frontends.mlir.counted import deliver_counted
+from hotdesk.frontends.mlir.counted import deliver_counted, with_counted
 from hotdesk.frontends.mlir.globals import changing_globals, keep_globals, keep_tensors, refused
 from hotdesk.frontends.mlir.guards import guard_demands
+from hotdesk.frontends.mlir.integers_in_floats import count_in_integers
 from hotdesk.frontends.mlir.layouts import lay_out_allocations, plain_results, strided_arguments
 from hotdesk.frontends.mlir.lowering import arithmetic_as_loops, inline_calls, lower, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.memory_spaces import clones_as_copies, forget_memory_spaces
 from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
 from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read
 from hotdesk.frontends.mlir.rounding import round_as_said
+from hotdesk.frontends.mlir.shapes_of_data import read_shapes
 from hotdesk.frontends.mlir.sizes import size_checks
 from hotdesk.frontends.mlir.strided_arrays import as_called, as_memory
 from hotdesk.frontends.mlir.unranked_arguments import give_ranks
 from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.context import entered, run_mlir_passes, verify
 from hotdesk.ir.functions import single_exit
-from hotdesk.ir.signature import signature
-from hotdesk.ir.types import element_of, is_any_tensor
+from hotdesk.ir.signature import Formal, signature
+from hotdesk.ir.types import element_of, is_any_tensor, is_memref
 from hotdesk.ir.walking import defined_functions, main_function, nested_ops, symbol_name
 from hotdesk.passes.tensor.guard_indices import GuardIndices
 from hotdesk.passes.tensor.snapshots import take_snapshots
@@ -71,6 +73,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         arithmetic_as_loops(module)
         round_as_said(module)
         settle_buffers(module)
+        read_shapes(module)
         inline_calls(module)
         lay_out_allocations(module)
         main = main_function(module)
@@ -84,11 +87,12 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         numbers, shown = numbers_as_tensors(main, on_memrefs)
         name_sizes(main, names, numbers)
         written = written_arguments(main) if on_memrefs else memref_arguments(main)
-        counted = deliver_counted(main, DTYPES)
-        specs, results = specs_of(main, names, numbers, written), results_of(main, shown)
-        specs, results = _with_signs(specs, declared.inputs), _with_signs(results, declared.outputs)
-        for each in counted:
-            results[each.number] = replace(results[each.number], counted=each.told)
+        count_in_integers(main)
+        counted = deliver_counted(main, _elements(signature(main).results, declared.outputs))
+        handed_over = {each.number for each in counted}
+        outputs_of = [None if i in handed_over else kind for i, kind in enumerate(declared.outputs)]
+        specs = _with_signs(specs_of(main, names, numbers, written), declared.inputs)
+        results = with_counted(_with_signs(results_of(main, shown), outputs_of), counted)
         checks = size_checks(main)
         for each in defined_functions(module):
             guard_demands(each, is_entry=each == main)
@@ -124,14 +128,24 @@ def capture(given: Given, entry: str | None = None) -> Captured:
     )
 
 
-def _with_signs(specs: Sequence[TensorSpec], declared: Sequence[ir.Type]) -> list[TensorSpec]:
+def _with_signs(specs: Sequence[TensorSpec], declared: Sequence[ir.Type | None]) -> list[TensorSpec]:
     """Arguments or results with the integers that the program declares: lowering may leave them without a sign."""
-    elements = [element_of(kind) if is_any_tensor(kind) else "" for kind in declared]
-    found = [DTYPES[each] if re.fullmatch(r"ui\d+", each) else "" for each in elements]
-    return [
-        replace(spec, dtype=found[number]) if number < len(found) and found[number] else spec
-        for number, spec in enumerate(specs)
-    ]
+    found = [None if kind is None else _without_sign(kind) for kind in declared]
+    found += [None] * (len(specs) - len(found))
+    return [spec if dtype is None else replace(spec, dtype=dtype) for spec, dtype in zip(specs, found, strict=False)]
+
+
+def _without_sign(kind: ir.Type) -> str | None:
+    """The element type of a tensor of unsigned integers."""
+    element = element_of(kind) if is_any_tensor(kind) else ""
+    return DTYPES[element] if re.fullmatch(r"ui\d+", element) else None
+
+
+def _elements(results: Sequence[Formal], declared: Sequence[ir.Type]) -> list[str | None]:
+    """The element types of results as the program declares them; None for what is no array."""
+    kinds = [each.type for each in results]
+    found = [DTYPES.get(element_of(kind)) if is_any_tensor(kind) or is_memref(kind) else None for kind in kinds]
+    return [_without_sign(kind) or dtype for kind, dtype in zip(declared, found, strict=True)]
 
 
 def _has_tensors(module: ir.Module) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -20,13 +20,15 @@ from hotdesk.ir.dialect import MOST_OPERANDS, MOST_RESULTS
 from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, set_signature, signature
-from hotdesk.ir.types import element_of, is_memref, is_tensor
+from hotdesk.ir.types import is_memref, is_tensor
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.runtime.arguments.tensors import address, empty
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
-from hotdesk.runtime.interface import spell
+from hotdesk.runtime.interface import TensorSpec, spell
 from hotdesk.sizes.size import is_opaque, spelled
 
+_LONGEST = 60
+"""Characters of a size that the type of a result shows; a longer one is `?`, as in MLIR."""
 _HELD = threading.local()
 """What this thread's last call has copied for its caller, by the number of the result."""
 
@@ -41,10 +43,10 @@ class CountedResult:
     call: ForeignCall
 
 
-def deliver_counted(main: ir.Operation, dtypes: Mapping[str, str]) -> tuple[CountedResult, ...]:
+def deliver_counted(main: ir.Operation, dtypes: Sequence[str | None]) -> tuple[CountedResult, ...]:
     """Has a function of one exit hand over the results whose sizes do not follow from those of its arguments.
 
-    `dtypes` are the element types of arrays by those of MLIR; a result of another type is left as it is.
+    `dtypes` are the element types that callers get, a result after the other; one that has none is left as it is.
     """
     given, ends, known = signature(main), returns_of(main), SymbolicSizes(main)
     if len(ends) != 1:
@@ -53,11 +55,11 @@ def deliver_counted(main: ir.Operation, dtypes: Mapping[str, str]) -> tuple[Coun
     found: list[CountedResult] = []
     results = list(given.results)
     for number, formal in enumerate(given.results):
-        dtype = dtypes.get(element_of(formal.type)) if is_tensor(formal.type) or is_memref(formal.type) else None
+        dtype = dtypes[number] if is_tensor(formal.type) or is_memref(formal.type) else None
         sizes = known.shape(end.operands[number]) if dtype is not None else ()
         if dtype is None or not any(map(is_opaque, sizes)):
             continue
-        told = spell(dtype, [spelled(size) for size in sizes])
+        told = spell(dtype, [text if len(text := spelled(size)) <= _LONGEST else "?" for size in sizes])
         ranks, location = (len(sizes),), python_line(end.location)
         symbol, runs = f"hotdesk_result_{len(found)}", _CopyingOut(number, dtype)
         call = ForeignCall(symbol, "hotdesk.result", location, ranks, 0, (0,), 8, runs, is_op=False, keeps=True)
@@ -67,6 +69,12 @@ def deliver_counted(main: ir.Operation, dtypes: Mapping[str, str]) -> tuple[Coun
         results[number] = Formal(end.operands[number].type, formal.attributes)
     set_signature(main, FunctionSignature(given.arguments, tuple(results)))
     return tuple(found)
+
+
+def with_counted(specs: Sequence[TensorSpec], counted: Sequence[CountedResult]) -> list[TensorSpec]:
+    """Results of a function, those that stand for one that is handed over among them, as callers are told of them."""
+    told = {each.number: each.told for each in counted}
+    return [replace(spec, counted=told.get(number, "")) for number, spec in enumerate(specs)]
 
 
 def _handed_over(result: ir.Value, call: ForeignCall, before: ir.Operation) -> ir.Value:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, cast
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.divisions import BY_ZERO, may_fail
+from hotdesk.ir.shapes import stated_sizes
 from hotdesk.ir.types import DYNAMIC, is_memref, is_tensor, kept_dims, shape_of
 from hotdesk.ir.walking import int_array, integer_of, segment_sizes
 
@@ -37,6 +38,15 @@ class Equal:
     number: Number
     factors: tuple[Number, ...]
     message: str = "sizes that are one"
+
+
+@dataclass(frozen=True, slots=True)
+class SameCount:
+    """Two shapes have equally many elements."""
+
+    before: tuple[Number, ...]
+    after: tuple[Number, ...]
+    message: str = "as many elements as before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +86,7 @@ class Divides:
     message: str = BY_ZERO
 
 
-Demand: TypeAlias = Equal | NotNegative | Inside | Window | Divides
+Demand: TypeAlias = Equal | SameCount | NotNegative | Inside | Window | Divides
 
 _SLICES = {"tensor.extract_slice": 0, "memref.subview": 0, "tensor.insert_slice": 1, "tensor.parallel_insert_slice": 1}
 """Ops on a part of a tensor, with the number of the operand that it is a part of."""
@@ -118,6 +128,11 @@ def demands(op: ir.Operation) -> Iterator[Demand]:
             yield from (NotNegative(size) for size in made)
             for size, group in zip(dims(operands[0]), cast(Any, op.attributes["reassociation"]), strict=True):
                 yield Equal(size, tuple(made[i] for i in int_array(group)))
+        case "tensor.reshape" if _is_shaped(operands[0].type) and _is_shaped(op.results[0].type):
+            sizes = [each for each in stated_sizes(op) if each is not None]
+            yield from (NotNegative(each) for each in sizes)
+            if len(sizes) == len(shape_of(op.results[0].type)):
+                yield SameCount(tuple(dims(operands[0])), tuple(sizes))
         case "tensor.pad":
             yield from (NotNegative(each) for each in operands[1:])
         case name if name in _MADE:

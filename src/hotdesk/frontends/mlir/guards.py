@@ -8,14 +8,26 @@ A demand that holds for all sizes has none. What the regions of `linalg` ops rea
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Any
 
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.frontends.mlir.demands import Demand, Dim, Divides, Equal, Inside, NotNegative, Number, Window, demands
+from hotdesk.frontends.mlir.demands import (
+    Demand,
+    Dim,
+    Divides,
+    Equal,
+    Inside,
+    NotNegative,
+    Number,
+    SameCount,
+    Window,
+    demands,
+)
 from hotdesk.frontends.mlir.sizes import relations
-from hotdesk.ir.building import compared, create, dim, index_constant
+from hotdesk.ir.building import compared, create, dim, index_cast, index_constant
 from hotdesk.ir.divisions import demanded
 from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.walking import ops_outside_payloads
@@ -63,6 +75,9 @@ class _Check:
                 return demanded(demand.op, self.before)
             case Equal():
                 holds = self._equal(self._value(demand.number), list(map(self._value, demand.factors)))
+            case SameCount():
+                whole = reduce(lambda a, b: self._made("arith.muli", a, b), map(self._value, (*demand.before, 1)))
+                holds = self._equal(whole, list(map(self._value, demand.after)))
             case NotNegative():
                 holds = self._compared("sge", self._value(demand.number), self._constant(0))
             case Inside():
@@ -75,6 +90,8 @@ class _Check:
 
     def _equal(self, whole: ir.Value, factors: Sequence[ir.Value]) -> ir.Value:
         """Divides by one factor after the other: that is exact, whatever their product."""
+        if not factors:
+            return self._compared("eq", whole, self._constant(1))
         if len(factors) == 1:
             return self._compared("eq", whole, factors[0])
         one, holds, rest = self._constant(1), list[ir.Value](), whole
@@ -111,7 +128,10 @@ class _Check:
     def _value(self, number: Number) -> ir.Value:
         if isinstance(number, Dim):
             return dim(number.of, number.position, self.before)
-        return self._constant(number) if isinstance(number, int) else number
+        if isinstance(number, int):
+            return self._constant(number)
+        index = ir.IndexType.get()
+        return number if number.type == index else index_cast(number, index, self.before)
 
     def _constant(self, number: int) -> ir.Value:
         return index_constant(number, self.before)

@@ -14,7 +14,18 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Source
-from hotdesk.frontends.mlir.demands import Demand, Dim, Divides, Equal, Inside, NotNegative, Number, Window, demands
+from hotdesk.frontends.mlir.demands import (
+    Demand,
+    Dim,
+    Divides,
+    Equal,
+    Inside,
+    NotNegative,
+    Number,
+    SameCount,
+    Window,
+    demands,
+)
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import top_level_ops
 from hotdesk.passes.lower.function import SizeCheck
@@ -62,6 +73,9 @@ def relations(demand: Demand, known: SymbolicSizes) -> list[Any]:
     match demand:
         case Equal():
             return [_equal(size(demand.number), product([size(factor) for factor in demand.factors]))]
+        case SameCount():
+            before, after = (product([size(each) for each in dims]) for dims in (demand.before, demand.after))
+            return [_equal(before, after)]
         case NotNegative():
             return [_not_negative(size(demand.number))]
         case Inside():

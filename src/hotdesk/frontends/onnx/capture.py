@@ -18,13 +18,17 @@ from hotdesk.errors import HotdeskError, UnsupportedOpError
 from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered, prepare
 from hotdesk.frontends.mlir.arguments import results_of
+from hotdesk.frontends.mlir.calling import Delivered, handed_on
+from hotdesk.frontends.mlir.counted import deliver_counted, received, with_counted
 from hotdesk.frontends.mlir.guards import guard_demands
+from hotdesk.frontends.mlir.integers_in_floats import count_in_integers
 from hotdesk.frontends.mlir.lowering import inline_calls, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.reading import make_main
 from hotdesk.frontends.mlir.sizes import size_checks
 from hotdesk.frontends.onnx.elements import name_of
 from hotdesk.frontends.onnx.reading import OnnxModel, OnnxSource, Ranges, make_ready, read_onnx
 from hotdesk.frontends.onnx.refusals import Unlowered, refuse_untrusted
+from hotdesk.frontends.onnx.reshapes import spell_out_reshapes
 from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import entered, make_context, verify
@@ -85,42 +89,53 @@ def capture(given: Any, sizes: Ranges | None = None) -> Captured:
         refuse_what_is_not_compiled(module)
         main = main_function(module)
         single_exit(main)
+        names = [value.name for value in model.proto.graph.output]
+        types = [name_of(_element(model, value)) for value in model.proto.graph.output]
         shapes = [
             _sizes_of(value) for value in model.proto.graph.input if value.name in (*model.inputs, *model.weights)
         ]
         _state_sizes(main, shapes)
-        results = results_of(main, [None] * len(signature(main).results))
+        count_in_integers(main)
+        counted = deliver_counted(main, types)
+        handed_over = {each.number: Delivered(each.number, each.dtype) for each in counted}
+        results = with_counted(results_of(main, [None] * len(types)), counted)
+        specs = [
+            TensorSpec(name, spec.dtype if number in handed_over else dtype, spec.shape, counted=spec.counted)
+            for number, (name, dtype, spec) in enumerate(zip(names, types, results, strict=True))
+        ]
         checks = size_checks(main)
         guard_demands(main)
         GuardIndices(positions=True).apply(module)
         arguments = _arguments(model, main)
         verify(module, "reading the model")
-    names = [value.name for value in model.proto.graph.output]
-    types = [name_of(_element(model, value)) for value in model.proto.graph.output]
     return Captured(
         module=module,
         arguments=arguments,
-        results=tuple(
-            TensorSpec(name, dtype, spec.shape) for name, dtype, spec in zip(names, types, results, strict=True)
-        ),
+        results=tuple(specs),
         constraints=_bounds(arguments, sizes or {}),
-        calling=_Calling(model),
+        calling=OnnxCalling(model, handed_over),
         timings={"read": after_read - start, "import": time.perf_counter() - after_read},
         assumptions=checks,
         kind="numpy",
         name=_name(source),
+        foreign=tuple(each.call for each in counted),
     )
 
 
-class _Calling(Positional):
-    """A tensor for each input; a result that is a sequence is a list."""
+class OnnxCalling(Positional):
+    """A tensor for each input; a result that is a sequence is a list. Results of sizes that only the run knows are delivered."""
 
-    def __init__(self, model: OnnxModel) -> None:
+    def __init__(self, model: OnnxModel, delivered: Mapping[int, Delivered]) -> None:
         super().__init__(model.inputs)
         self._counts = tuple(count for _, count in model.results)
+        self._delivered = dict(delivered)
+
+    def flatten(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Sequence[object]:
+        received()  # what a call that failed has left
+        return super().flatten(args, kwargs)
 
     def unflatten(self, results: Sequence[object], symbols: Mapping[str, int], leaves: Sequence[object]) -> object:
-        left = iter(results)
+        left = iter(results if not self._delivered else handed_on(results, self._delivered))
         made = [next(left) if count is None else list(islice(left, count)) for count in self._counts]
         return made[0] if len(made) == 1 else tuple(made)
 
@@ -193,7 +208,10 @@ def _imported(model: OnnxModel) -> ir.Module:
         ) from error
     _write_casts(imported)
     try:
-        return lowered(imported, _PIPELINES)
+        torch = lowered(imported, _PIPELINES[:1])
+        with entered(torch.operation):
+            spell_out_reshapes(torch)
+        return lowered(torch, _PIPELINES[1:])
     except LoweringFailed as error:
         raise _unlowered(model, error.diagnostics.strip().partition("\n note")[0]) from error
     except LoweringDied as error:

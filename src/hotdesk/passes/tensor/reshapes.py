@@ -29,8 +29,9 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import cast_to, collapsed, expanded, index_cast, mixed_sizes
+from hotdesk.ir.shapes import stated_sizes
 from hotdesk.ir.types import is_tensor, shape_of, tensor_with
-from hotdesk.ir.walking import defining_op, int_array, top_level_ops
+from hotdesk.ir.walking import int_array, top_level_ops
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.properties import NO_KNOWN_RESHAPES, Property
 from hotdesk.program.symbolic import SymbolicSizes
@@ -99,14 +100,7 @@ def _rewrite(op: ir.Operation, sizes: SymbolicSizes) -> None:
 
 def _shape(op: ir.Operation) -> list[int | ir.Value] | None:
     """The sizes of the result of a `tensor.reshape`; None if one is not known."""
-    made = defining_op(op.operands[1])
-    stated = shape_of(op.results[0].type)
-    found: Sequence[int | ir.Value | None] = stated
-    if made is not None and made.name == "tensor.from_elements":
-        found = tuple(made.operands)
-    elif made is not None and made.name == "arith.constant":
-        found = int_array(made.attributes["value"])
-    sizes = [b if a is None else a for a, b in zip(stated, found, strict=True)]
+    sizes = stated_sizes(op)
     known = [size for size in sizes if size is not None]
     return known if len(known) == len(sizes) else None
 
