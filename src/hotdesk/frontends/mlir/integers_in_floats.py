@@ -8,7 +8,8 @@ A number is rewritten iff
 1. all that it is computed of are constants and integers that follow from the sizes of arguments;
 2. it is a fraction whose denominator is a power of two: floats hold such ones exactly as long as their type has bits for the
    numerator, which calls are checked for; or what a division by another constant leaves, rounded to an integer right away,
-   which is right as long as there are bits for the sum of both.
+   which is right as long as there are bits for the sum of both;
+3. no factor but for powers of two is above 64: else too few sizes were left.
 
 What is none of that stays: its value is known when the program runs.
 """
@@ -29,6 +30,7 @@ _BITS = {"bf16": 8, "f16": 11, "f32": 24, "f64": 53}
 """Up to which power of two each type of floats has all integers."""
 _LARGEST = 1 << 31
 """Of the numbers in fractions that constants are: beyond, products might not have 64 bits."""
+_LARGEST_FACTOR = 64
 _ROUNDED = {"math.floor": "floordivsi", "math.ceil": "ceildivsi", "math.trunc": "divsi"}
 _SAME_TYPE = ("arith.addf", "arith.subf", "arith.mulf", "arith.divf")
 
@@ -75,13 +77,19 @@ class _Counting:
                 return _constant(cast(Any, op.attributes["value"]).value)
             case "arith.sitofp" | "arith.uitofp":
                 return self._within(self._integer(op.operands[0]), bits)
-            case "arith.extf" | "arith.truncf":
-                return self._within(self.of(op.operands[0]), bits)
+            case "arith.extf":
+                return self.of(op.operands[0])
+            case "arith.truncf":
+                wide = self.of(op.operands[0])
+                return self._within(wide, bits) if wide is not None and wide.is_exact else None
             case name if name in _ROUNDED:
-                return self._within(self.rounded(self.of(op.operands[0]), _ROUNDED[name]), bits)
+                return self.rounded(self.of(op.operands[0]), _ROUNDED[name])
             case name if name in _SAME_TYPE:
                 a, b = (self.of(each) for each in op.operands)
-                return None if a is None or b is None else self._within(self._arithmetic(name, a, b, bits), bits)
+                if a is None or b is None or not (a.is_exact and b.is_exact):
+                    return None
+                found = self._arithmetic(name, a, b, bits)
+                return found if found is not None and found.denominator <= _LARGEST else None
             case _:
                 return None
 
@@ -109,19 +117,27 @@ class _Counting:
         return None
 
     def _arithmetic(self, name: str, a: _Fraction, b: _Fraction, bits: int) -> _Fraction | None:
-        if not (a.is_exact and b.is_exact):
-            return None
         if name == "arith.mulf":
-            return _Fraction(self._made("muli", a.numerator, b.numerator), a.denominator * b.denominator)
+            return self._multiplied(a, b, bits) if isinstance(b.numerator, int) else self._multiplied(b, a, bits)
         if name == "arith.divf":
             return self._divided(a, b, bits)
         whole = max(a.denominator, b.denominator)  # powers of two
         parts = (self._made("muli", each.numerator, whole // each.denominator) for each in (a, b))
-        return _Fraction(self._made("addi" if name == "arith.addf" else "subi", *parts), whole)
+        return self._within(_Fraction(self._made("addi" if name == "arith.addf" else "subi", *parts), whole), bits)
+
+    def _multiplied(self, a: _Fraction, b: _Fraction, bits: int) -> _Fraction | None:
+        factor, denominator = b.numerator, a.denominator * b.denominator
+        if not isinstance(factor, int):
+            return self._within(_Fraction(self._made("muli", a.numerator, factor), denominator), bits)
+        power = factor & -factor or 1
+        if abs(factor // power) > _LARGEST_FACTOR:
+            return None
+        odd = self._within(_Fraction(self._made("muli", a.numerator, factor // power)), bits)
+        return None if odd is None else _Fraction(self._made("muli", odd.numerator, power), denominator)
 
     def _divided(self, a: _Fraction, b: _Fraction, bits: int) -> _Fraction | None:
         by = b.numerator
-        if not isinstance(by, int) or by <= 0 or by > _LARGEST:
+        if not isinstance(by, int) or by <= 0:
             return None
         numerator, denominator = self._made("muli", a.numerator, b.denominator), a.denominator * by
         if by & (by - 1) == 0:
@@ -132,9 +148,7 @@ class _Counting:
 
     def _within(self, found: _Fraction | None, bits: int) -> _Fraction | None:
         """A fraction that a type of so many bits holds exactly, if calls are as they are checked to be."""
-        if found is None or found.denominator > _LARGEST:
-            return None
-        if found.is_exact and not isinstance(found.numerator, int):
+        if found is not None and not isinstance(found.numerator, int):
             self._limits.append((found.numerator, bits))
         return found
 

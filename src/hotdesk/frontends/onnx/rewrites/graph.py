@@ -373,9 +373,10 @@ class Graph(GraphWriter):
             )
         except Exception:  # whatever ONNX's inference raises: what is declared remains
             inferred = {}
-        return [
+        found = [
             merged(inferred.get(name), declared) for name, declared in zip(op.node.output, op.declared, strict=True)
         ]
+        return [_of_asked_rank(op)] if op.node.op_type == "Reshape" and not _has_rank(found[0]) else found
 
     def _body(self, op: OnnxNode, domain: str) -> FunctionProto | None:
         """The function that defines an op, for these types."""
@@ -550,6 +551,20 @@ def _propagate_backwards(nodes: Sequence[NodeProto], types: dict[str, TypeProto]
 def _of_other_rank(declared: TypeProto, found: TypeProto) -> bool:
     a, b = declared.tensor_type, found.tensor_type
     return a.HasField("shape") and b.HasField("shape") and len(a.shape.dim) != len(b.shape.dim)
+
+
+def _has_rank(kind: TypeProto | None) -> bool:
+    return kind is not None and kind.HasField("tensor_type") and kind.tensor_type.HasField("shape")
+
+
+def _of_asked_rank(reshape: OnnxNode) -> TypeProto | None:
+    """The type of a reshaped tensor: of as many dims as sizes are asked for, whatever those are."""
+    from onnx import helper
+
+    asked = reshape.tensor(1)
+    if not _has_rank(asked.type) or len(asked.shape) != 1 or asked.shape[0] is None:
+        return None
+    return helper.make_tensor_type_proto(reshape.x.element, [None] * asked.shape[0])
 
 
 def first_reader(graph: GraphProto, name: str) -> int | None:

@@ -1,0 +1,60 @@
+"""Programs in MLIR whose sizes are computed in floats, or read from tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hotdesk
+from hotdesk.errors import ExecutionError
+
+
+def test_a_shape_that_a_tensor_holds() -> None:
+    """Of unsigned integers: what is handed over keeps their type."""
+    program: Any = hotdesk.compile("""
+    func.func @main(%x: tensor<?x8xui8>, %s: tensor<2xi64>) -> tensor<?x?xui8> {
+      %r = tensor.reshape %x(%s) : (tensor<?x8xui8>, tensor<2xi64>) -> tensor<?x?xui8>
+      return %r : tensor<?x?xui8>
+    }""")
+    x = np.arange(24, dtype=np.uint8).reshape(3, 8) + np.uint8(220)
+    found = program(x, np.array([4, 6]))
+    assert found.dtype == np.uint8
+    np.testing.assert_array_equal(found, x.reshape(4, 6))
+    with pytest.raises(ExecutionError, match="as many elements as before"):
+        program(x, np.array([4, 7]))
+
+
+@pytest.mark.parametrize(
+    ("ops", "told", "sizes"),
+    [
+        ("%g = arith.mulf %f, %two : f32", "2*(dim 0 of %x)", {3: 6}),
+        ("%g = arith.divf %f, %three : f32", "(dim 0 of %x)//3", {7: 2, 9: 3}),
+        ("%h = arith.divf %f, %three : f32\n%g = math.ceil %h : f32", "", {7: 3, 9: 3, 1: 1}),
+        ("%h = arith.addf %f, %two : f32\n%g = arith.divf %h, %two : f32", "", {7: 4, 4: 3}),
+    ],
+    ids=["multiplied", "divided", "divided up", "added"],
+)
+def test_sizes_computed_in_floats(ops: str, told: str, sizes: dict[int, int]) -> None:
+    program: Any = hotdesk.compile(f"""
+    func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {{
+      %c0 = arith.constant 0 : index
+      %one = arith.constant 1.0 : f32
+      %two = arith.constant 2.0 : f32
+      %three = arith.constant 3.0 : f32
+      %d = tensor.dim %x, %c0 : tensor<?xf32>
+      %i = arith.index_cast %d : index to i64
+      %f = arith.sitofp %i : i64 to f32
+      {ops}
+      %n = arith.fptosi %g : f32 to i64
+      %m = arith.index_cast %n : i64 to index
+      %e = tensor.empty(%m) : tensor<?xf32>
+      %r = linalg.fill ins(%one : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+      return %r : tensor<?xf32>
+    }}""")
+    assert told in str(program)
+    for given, wanted in sizes.items():
+        x = np.zeros(given, np.float32)
+        assert program(x).shape == (wanted,)
+        assert program.memory(x).outputs == 4 * wanted  # planned, not handed over
