@@ -7,19 +7,19 @@
 
 // Each reader has a widening of its own, right in front of it, with what it repeats.
 // CHECK-LABEL: func.func @centred(
-// CHECK-SAME:    [[X:%.*]]: tensor<4x8xbf16>, [[M:%.*]]: tensor<4xf32>
+// CHECK-SAME:    [[X:%.*]]: tensor<4x8xf16>, [[M:%.*]]: tensor<4xf32>
 // CHECK:         [[W:%.*]] = linalg.generic {{.*}} ins([[X]], [[M]] :
 // CHECK:         [[V:%.*]] = linalg.generic {{.*}} ins([[X]], [[M]] :
 // CHECK:         linalg.generic {{.*}} ins([[V]] : tensor<4x8xf32>) outs({{.*}} : tensor<4xf32>)
-// CHECK:         linalg.generic {{.*}} ins([[W]] : tensor<4x8xf32>) outs({{.*}} : tensor<4x8xbf16>)
-func.func @centred(%x: tensor<4x8xbf16>, %m: tensor<4xf32>) -> (tensor<4xf32>, tensor<4x8xbf16>) {
+// CHECK:         linalg.generic {{.*}} ins([[W]] : tensor<4x8xf32>) outs({{.*}} : tensor<4x8xf16>)
+func.func @centred(%x: tensor<4x8xf16>, %m: tensor<4xf32>) -> (tensor<4xf32>, tensor<4x8xf16>) {
   %n = arith.constant 8.0 : f32
   %e = tensor.empty() : tensor<4x8xf32>
   %w = linalg.generic {indexing_maps = [#whole, #row, #whole], iterator_types = ["parallel", "parallel"]}
-      ins(%x, %m : tensor<4x8xbf16>, tensor<4xf32>) outs(%e : tensor<4x8xf32>) {
-  ^bb0(%a: bf16, %b: f32, %o: f32):
+      ins(%x, %m : tensor<4x8xf16>, tensor<4xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f16, %b: f32, %o: f32):
     %mean = arith.divf %b, %n : f32
-    %wide = arith.extf %a : bf16 to f32
+    %wide = arith.extf %a : f16 to f32
     %r = arith.subf %wide, %mean : f32
     linalg.yield %r : f32
   } -> tensor<4x8xf32>
@@ -30,14 +30,14 @@ func.func @centred(%x: tensor<4x8xbf16>, %m: tensor<4xf32>) -> (tensor<4xf32>, t
     %r = arith.addf %a, %o : f32
     linalg.yield %r : f32
   } -> tensor<4xf32>
-  %h = tensor.empty() : tensor<4x8xbf16>
+  %h = tensor.empty() : tensor<4x8xf16>
   %y = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel"]}
-      ins(%w : tensor<4x8xf32>) outs(%h : tensor<4x8xbf16>) {
-  ^bb0(%a: f32, %o: bf16):
-    %r = arith.truncf %a : f32 to bf16
-    linalg.yield %r : bf16
-  } -> tensor<4x8xbf16>
-  return %s, %y : tensor<4xf32>, tensor<4x8xbf16>
+      ins(%w : tensor<4x8xf32>) outs(%h : tensor<4x8xf16>) {
+  ^bb0(%a: f32, %o: f16):
+    %r = arith.truncf %a : f32 to f16
+    linalg.yield %r : f16
+  } -> tensor<4x8xf16>
+  return %s, %y : tensor<4xf32>, tensor<4x8xf16>
 }
 
 // -----
@@ -81,7 +81,7 @@ func.func @left_alone(%x: tensor<8xf16>) -> (tensor<8xf32>, tensor<8xf32>, tenso
 // CHECK-COUNT-1: arith.divf
 // CHECK-NOT:     arith.divf
 // CHECK:         return
-func.func @no_gain(%x: tensor<8xf16>, %y: tensor<8xf16>, %n: tensor<8xbf16>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+func.func @no_gain(%x: tensor<8xf16>, %y: tensor<8xf16>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   %e = tensor.empty() : tensor<8xf32>
   %w = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]}
       ins(%x, %y : tensor<8xf16>, tensor<8xf16>) outs(%e : tensor<8xf32>) {
@@ -94,8 +94,8 @@ func.func @no_gain(%x: tensor<8xf16>, %y: tensor<8xf16>, %n: tensor<8xbf16>) -> 
   %v = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]}
       ins(%x : tensor<8xf16>) outs(%e : tensor<8xf32>) {
   ^bb0(%a: f16, %o: f32):
-    %three = arith.constant 3.0 : f16
-    %r = arith.divf %a, %three : f16
+    %two = arith.constant 2.0 : f16
+    %r = arith.divf %a, %two : f16
     %s = arith.extf %r : f16 to f32
     linalg.yield %s : f32
   } -> tensor<8xf32>
