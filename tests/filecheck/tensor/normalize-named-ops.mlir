@@ -106,6 +106,24 @@ func.func @unsigned(%x: tensor<2x3xi8>, %w: tensor<3x4xi8>, %y: tensor<2x4xi32>)
 
 // -----
 
+// In a branch too.
+// CHECK-LABEL: func.func @in_a_branch(
+// CHECK:         scf.if
+// CHECK:           "hotdesk.conv"
+// CHECK-NOT:       linalg.conv
+func.func @in_a_branch(%take: i1, %x: tensor<1x2x5xf32>, %w: tensor<3x2x3xf32>, %d: tensor<1x3x3xf32>) -> tensor<1x3x3xf32> {
+  %r = scf.if %take -> tensor<1x3x3xf32> {
+    %c = linalg.conv_1d_ncw_fcw {dilations = dense<1> : vector<1xi64>, strides = dense<1> : vector<1xi64>}
+        ins(%x, %w : tensor<1x2x5xf32>, tensor<3x2x3xf32>) outs(%d : tensor<1x3x3xf32>) -> tensor<1x3x3xf32>
+    scf.yield %c : tensor<1x3x3xf32>
+  } else {
+    scf.yield %d : tensor<1x3x3xf32>
+  }
+  return %r : tensor<1x3x3xf32>
+}
+
+// -----
+
 // In a loop too: what is folded may stand in front of it.
 // CHECK-LABEL: func.func @in_a_loop(
 // CHECK-SAME:    [[X:%.*]]: tensor<2x3xf32>, [[W:%.*]]: tensor<3x3xf32>)

@@ -17,7 +17,7 @@ Rules:
    it itself. Such floats that are added before are what its sums begin with; those that are widened for a product are read as
    they are.
 
-Contractions are rewritten wherever they are, other ops outside of loops and branches.
+Elementwise ops are rewritten outside of loops and branches, other ops wherever they are.
 
 Left alone: contractions with indexing maps of their own, unsigned, channels-last and quantized ops, padding with other values
 or of the channel dims.
@@ -62,7 +62,7 @@ class NormalizeNamedOps(FunctionPass):
             rewrite = _REWRITES.get(op.name)
             if rewrite is None or not len(op.results):
                 continue  # ops on buffers, which have no results, stay as they are
-            if op.name in EQUATIONS or op.block == entry_block(function):
+            if op.name != "linalg.generic" or op.block == entry_block(function):
                 yield from rewrite(op)
         products = [op for op in ops_outside_payloads(function) if op.name in ("hotdesk.contract", "hotdesk.conv")]
         yield from round_products(function, products)
