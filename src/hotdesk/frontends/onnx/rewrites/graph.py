@@ -330,7 +330,7 @@ class Graph(GraphWriter):
             return None
         if any(each.constant is None for each in held if each.name not in self._partial or each not in moved):
             return None
-        found = [self._partial.get(each.name, (each.constant, np.ones(np.shape(each.constant)))) for each in held]
+        found = [self._partial.get(each.name) or _all_known(each) for each in held]
         rest = [each.constant for each in held[len(moved) :]]
         values = evaluated(op.node, [*(each for each, _ in found[: len(moved)]), *rest], self.opsets)
         known = evaluated(op.node, [*(each.astype(np.int64) for _, each in found[: len(moved)]), *rest], self.opsets)
@@ -570,6 +570,12 @@ def _of_asked_rank(reshape: OnnxNode) -> TypeProto | None:
 def first_reader(graph: GraphProto, name: str) -> int | None:
     """The number of the first node that reads a value."""
     return next((number for number, node in enumerate(graph.node) if name in node.input), None)
+
+
+def _all_known(tensor: OnnxTensor) -> tuple[Any, Any]:
+    """A constant's elements, and that each of them is known."""
+    elements = np.asarray(tensor.constant)
+    return elements, np.ones(elements.shape)
 
 
 def result_names(name: str, held: Held) -> list[str]:
