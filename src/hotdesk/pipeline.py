@@ -2,7 +2,7 @@
 
     TENSORS    normalize named ops · attention · operands where they lie · pads → insertions · split @prepare
                widen in readers · fuse elementwise · readers of concatenations in parts · concatenations → insertions
-               tall sums in blocks · rematerialize · compute where inserted · sums in rows · choose destinations
+               copy old state early · tall sums in blocks · rematerialize · compute where inserted · sums in rows · choose destinations
     MEMORY     one-shot bufferize · workspaces · deallocate
     parallel   memory for each worker of parallel loops and for what they reduce, where there are any
     lower      kernels and entry functions → LLVM dialect
@@ -52,6 +52,7 @@ from hotdesk.passes.tensor.prepare import SplitPrepare
 from hotdesk.passes.tensor.rearranged_operands import FoldRearrangedOperands
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
 from hotdesk.passes.tensor.reshapes import ReshapesAsViews
+from hotdesk.passes.tensor.results_early import CopyResultsEarly
 from hotdesk.passes.tensor.sink_concat import SinkConcat
 from hotdesk.passes.tensor.widenings import WidenInReaders
 from hotdesk.passes.textual import MLIRPasses, PassPipeline
@@ -96,7 +97,7 @@ TENSORS = (
     Stage(
         "destinations",
         (
-            *(SumInBlocks(), RematerializeCheapOps(), EliminateEmptyTensors(), COMBINED),
+            *(CopyResultsEarly(), SumInBlocks(), RematerializeCheapOps(), EliminateEmptyTensors(), COMBINED),
             ChooseDestinations(reload_scalars=True, results_in_donated=True),
         ),
     ),

@@ -270,6 +270,73 @@ def test_a_cycle_takes_one_copy_more() -> None:
     assert program.memory().arena == 1024
 
 
+def _history(self: Any, x: torch.Tensor) -> None:
+    self.b.copy_(self.a)
+    self.a.copy_(x[:, None] * x[:16])
+
+
+def _older_history(self: Any, x: torch.Tensor) -> None:
+    self.c.copy_(self.b)
+    self.b.copy_(self.a)
+    self.a.add_(x[:, None])
+
+
+def _returns_old(self: Any, x: torch.Tensor) -> torch.Tensor:
+    old = self.a.clone()
+    self.a.add_(x[:, None])
+    return old
+
+
+def _returns_old_rows(self: Any, x: torch.Tensor) -> torch.Tensor:
+    old = self.a[2:18].clone()
+    self.a.mul_(x[:, None])
+    return old
+
+
+def _returns_between(self: Any, x: torch.Tensor) -> torch.Tensor:
+    between = self.a.add_(x[:, None]).clone()
+    self.a.mul_(2)
+    return between
+
+
+def _computes_product(self: Any, x: torch.Tensor) -> None:
+    self.a.copy_(x[:, None] @ x[None, :16])
+
+
+def _transposes(self: Any, x: torch.Tensor) -> None:
+    self.a.copy_((x[:16, None] * x).t())
+
+
+def _changes_chained_views(self: Any, x: torch.Tensor) -> torch.Tensor:
+    self.a.view(8, 8, 16)[1:3].view(-1, 16)[2:5].mul_(2)
+    return self.a.sum(1) + x
+
+
+_A = 64 * 16 * 4
+
+
+@pytest.mark.parametrize(
+    ("function", "least"),
+    [
+        (_history, _A),
+        (_older_history, 2 * _A),
+        (_returns_old, _A),
+        (_returns_old_rows, _A // 4),
+        (_returns_between, 0),
+        (_computes_product, 0),
+        (_transposes, 0),
+        (_changes_chained_views, 0),
+    ],
+)
+def test_what_is_copied_is_what_has_to_be(function: Any, least: int) -> None:
+    """Old contents that are wanted are copied once; new ones are computed where they belong."""
+    model = Stateful(function, **{name: random(64, 16, seed=number) for number, name in enumerate("abc")})
+    program = follows(model, [(random(64, seed=seed),) for seed in range(3)])
+    found = [each for each in program.decisions() if each.outcome is Outcome.COPIED]
+    assert sum(evaluate(each.bytes, {}) for each in found) == least
+    assert program.memory().arena == 0
+
+
 def test_a_matrix_that_is_transposed_in_place() -> None:
     model = Stateful(lambda self, x: (self.a.copy_(self.a.t().clone()), x)[1], a=random(5, 5))
     follows(model, [(random(3),)] * 3)

@@ -32,6 +32,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-widen-in-readers": "hotdesk.passes.tensor.widenings:WidenInReaders",
     "hotdesk-sink-concat": "hotdesk.passes.tensor.sink_concat:SinkConcat",
     "hotdesk-decompose-concat-and-pad": "hotdesk.passes.tensor.decompose:DecomposeConcatAndPad",
+    "hotdesk-copy-results-early": "hotdesk.passes.tensor.results_early:CopyResultsEarly",
     "hotdesk-eliminate-empty-tensors": "hotdesk.passes.tensor.eliminate_empty:EliminateEmptyTensors",
     "hotdesk-fuse-elementwise": "hotdesk.passes.tensor.fuse_elementwise:FuseElementwise",
     "hotdesk-split-prepare": "hotdesk.passes.tensor.prepare:SplitPrepare",

@@ -4,6 +4,10 @@ Of one op (`decide_destination`): an operand with contents is overwritten iff in
 One without contents (a `tensor.empty`) gives way to an operand that dies there, by the rules of `displacement`; a part of one
 does not, because an insertion puts the result there.
 
+New contents of an argument that is state are computed in its memory, and its operand without contents gives way to the argument,
+if in-place analysis finds nothing that would be lost. That is decided in front of all else, so that nothing else is put there
+meanwhile: it would be in the way, and the new contents would be copied.
+
 Of a function (`choose_destinations`): its ops are decided from the top, with what control flow passes forward known. What comes
 round a loop is not decided by then: a result that lies with one argument of a loop cannot lie with another one, to which it may
 be handed. So a function with loops or branches is analysed with the destinations that were chosen and with its own; a loop that
@@ -25,6 +29,7 @@ from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgr
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
 from hotdesk.graphs import reached
+from hotdesk.ir.signature import signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +55,17 @@ def decide_destination(
     places: Places,
     readers: Readers,
     lent: Collection[int] = (),
+    settled: Collection[tuple[int, int]] = (),
 ) -> list[DestinationDecision]:
     """Decides the tied operands of an op, in order, and puts results where they are to be written.
 
-    `lent` are contents groups that have memory of the caller's in the end, so that they stay out of arguments.
+    `lent` are contents groups that have memory of the caller's in the end, so that they stay out of arguments; `settled` are
+    operands that are decided already, as (op, operand).
     """
     found: list[DestinationDecision] = []
     for operand, result in op.facts.ties:
+        if (op.number, operand) in settled:
+            continue
         if readers.root[op.operands[operand]] in readers.undefined:
             returned = readers.root[op.results[result]] in lent
             apart = {places.find(argument) for argument in function.writable_arguments} if returned else ()
@@ -119,12 +128,47 @@ def _dying(function: TensorProgram, *, apart: bool) -> Destinations:
     places = Places(function, readers)
     FlowCopies(function, places, readers).pass_forward()
     lent = _returned_groups(function, readers) if apart else frozenset[int]()
-    return {
+    states = _in_state(function, places, readers)
+    return states | {
         (taken.op, taken.operand): taken.value
         for op in function.ops
-        for taken in decide_destination(function, op, places, readers, lent)
+        for taken in decide_destination(function, op, places, readers, lent, states)
         if taken.fresh and taken.value is not None
     }
+
+
+def _in_state(function: TensorProgram, places: Places, readers: Readers) -> Destinations:
+    """The arguments that are state in whose memory their new contents are computed, in place of operands without contents."""
+    found: Destinations = {}
+    wanted = _states(function, readers)
+    for op in function.ops if wanted else ():
+        for operand, result in op.facts.ties:
+            value = op.operands[operand]
+            state = wanted.get(readers.root[op.results[result]])
+            if state is None or operand in op.facts.reads or readers.extent[value] is not WHOLE:
+                continue
+            alike = function.values[state].value.type == function.values[op.results[result]].value.type
+            if not alike or readers.root[value] not in readers.undefined:
+                continue
+            if places.conflict(op, operand, state, result) is None:
+                places.join(state, op.results[result])
+                found[op.number, operand] = state
+    return found
+
+
+def _states(function: TensorProgram, readers: Readers) -> dict[int, int]:
+    """The arguments that are state, by the contents groups that ops write over each other up to the new contents."""
+    ties: dict[int, list[int]] = {}
+    for op in function.ops:
+        for operand, result in op.facts.ties:
+            ties.setdefault(op.results[result], []).append(readers.root[op.operands[operand]])
+    found: dict[int, int] = {}
+    for number, formal in enumerate(signature(function.function).arguments):
+        end = NOT_A_TENSOR if formal.state is None else function.end.operands[formal.state]
+        if end != NOT_A_TENSOR and readers.extent[end] is WHOLE:
+            groups = reached([readers.root[end]], lambda group: ties.get(group, ()))
+            found |= dict.fromkeys(groups, function.arguments[number])
+    return found
 
 
 def _with(function: TensorProgram, chosen: Mapping[tuple[int, int], int]) -> TensorProgram:

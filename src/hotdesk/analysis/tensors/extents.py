@@ -2,13 +2,14 @@
 
 An extent is `WHOLE`, `UNKNOWN` (some of the elements) or a `Box`: for each dim an offset, a size and a stride, numbers or
 expressions over symbolic sizes and index values. Boxes are compared in one *frame*: a class of tensors whose dims correspond.
-What cannot be proven counts as meeting.
+Of a slice that is reshaped, a part is a box in the frame of the reshaped tensor, inside the box that is the slice. What cannot be
+proven counts as meeting.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -27,6 +28,7 @@ class Vague(Enum):
 
 
 WHOLE, UNKNOWN = Vague.WHOLE, Vague.UNKNOWN
+_RESHAPED = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,10 @@ class Box:
         frame: what it is a slice of.
         dims: offset, size and stride of each dim.
         kept: the dims that tensors which are this slice have.
-        inside: the frame of these tensors; parts in any other one, such as of a reshaped tensor, have other dims.
+        inside: the frame of these tensors, or `_RESHAPED`: they have other dims, and parts of them are parts of all its elements.
         scalars: numbers of the ops that define its index values; inside a loop they may differ between iterations.
         around: the slice that it is a slice of, where that tells more: it lies in there, wherever it begins.
+        part: the elements that are meant, as a box in the frame of the slice reshaped; None if all of them are.
     """
 
     frame: int
@@ -48,6 +51,7 @@ class Box:
     inside: int = field(compare=False)
     scalars: frozenset[int] = frozenset()
     around: Box | None = field(default=None, compare=False)
+    part: Box | None = None
 
 
 Extent: TypeAlias = "Vague | Box"
@@ -59,7 +63,14 @@ def within(outer: Extent, inner: Extent) -> Extent:
         return outer
     if outer is WHOLE:
         return inner
-    if isinstance(outer, Box) and isinstance(inner, Box) and outer.inside == inner.frame:
+    if not (isinstance(outer, Box) and isinstance(inner, Box)):
+        return UNKNOWN
+    if outer.inside == _RESHAPED:
+        part = inner if outer.part is None else within(outer.part, inner)
+        whole = replace(outer, part=None)
+        scalars = outer.scalars | inner.scalars
+        return replace(outer, scalars=scalars, around=whole, part=part) if isinstance(part, Box) else UNKNOWN
+    if outer.inside == inner.frame:
         dims = list(outer.dims)
         for position, (offset, size, stride) in zip(outer.kept, inner.dims, strict=True):
             start, _, step = dims[position]
@@ -67,8 +78,17 @@ def within(outer: Extent, inner: Extent) -> Extent:
         kept = tuple(outer.kept[i] for i in inner.kept)
         scalars = outer.scalars | inner.scalars
         known = not scalars and all(isinstance(entry, int) for dim in dims for entry in dim)
-        return Box(outer.frame, tuple(dims), kept, inner.inside, scalars, None if known else outer)
+        return Box(outer.frame, tuple(dims), kept, inner.inside, scalars, None if known else outer, inner.part)
     return UNKNOWN
+
+
+def reshaped(extent: Extent) -> Extent:
+    """The elements of an extent, of which tensors with other dims are made, in the same order."""
+    if not isinstance(extent, Box):
+        return extent
+    part = reshaped(extent.part) if extent.part is not None else None
+    assert part is None or isinstance(part, Box)
+    return replace(extent, inside=_RESHAPED, part=part)
 
 
 def seen_from(outer: Extent, inner: Extent, frame: int) -> Extent:
@@ -84,13 +104,14 @@ def seen_from(outer: Extent, inner: Extent, frame: int) -> Extent:
         for position in outer.kept
     )
     kept = tuple(i for i, position in enumerate(outer.kept) if position in inner.kept)
-    return Box(frame, dims, kept, inner.inside, outer.scalars | inner.scalars)
+    part = inner.part if len(dims) == len(inner.dims) else None
+    return Box(frame, dims, kept, inner.inside, outer.scalars | inner.scalars, part=part)
 
 
 def same(a: Extent, b: Extent) -> bool:
     """Whether two extents are provably the same elements."""
     if isinstance(a, Box) and isinstance(b, Box):
-        return a.frame == b.frame and a.dims == b.dims
+        return _same_slice(a, b) and a.part == b.part
     return a is b is WHOLE
 
 
@@ -98,6 +119,8 @@ def disjoint(a: Extent, b: Extent) -> bool:
     """Whether two extents provably have no element in common."""
     if not (isinstance(a, Box) and isinstance(b, Box)) or a.frame != b.frame:
         return False
+    if a.part is not None and b.part is not None and _same_slice(a, b) and disjoint(a.part, b.part):
+        return True
     return any(
         _apart(*pair) for x in slices_around(a) for y in slices_around(b) for pair in zip(x.dims, y.dims, strict=True)
     )
@@ -109,6 +132,8 @@ def covers(outer: Extent, inner: Extent) -> bool:
         return True
     if not (isinstance(outer, Box) and isinstance(inner, Box)) or outer.frame != inner.frame:
         return False
+    if outer.part is not None:
+        return inner.part is not None and _same_slice(outer, inner) and covers(outer.part, inner.part)
     return any(
         all(_contains(*pair) for pair in zip(outer.dims, each.dims, strict=True)) for each in slices_around(inner)
     )
@@ -120,6 +145,11 @@ def slices_around(box: Box) -> Iterator[Box]:
     while each is not None:
         yield each
         each = each.around
+
+
+def _same_slice(a: Box, b: Box) -> bool:
+    """Whether two boxes are one slice, of which parts may be meant."""
+    return a.frame == b.frame and a.dims == b.dims
 
 
 def moves(extent: Extent | None, again: range) -> bool:

@@ -22,6 +22,7 @@ from hotdesk.analysis.tensors.extents import (
     disjoint,
     frames_of,
     moves,
+    reshaped,
     same,
     steady,
     within,
@@ -182,10 +183,9 @@ class Readers:
             if (operand, result) not in op.facts.whole_views:
                 inner = self.part(op) if op.facts.part is not None else UNKNOWN
                 self.extent[value] = within(self.extent[source], inner)
-            elif self.extent[source] is not WHOLE and op.name != "tensor.cast":
-                self.extent[value] = UNKNOWN if isinstance(self.extent[source], Box) else self.extent[source]
             else:
-                self.extent[value] = self.extent[source]
+                cast = op.name == "tensor.cast"
+                self.extent[value] = self.extent[source] if cast else reshaped(self.extent[source])
         for result in op.facts.undefined:
             self.undefined.add(op.results[result])
 
