@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import random
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy
 
-from hotdesk.analysis.tensors.extents import UNKNOWN, WHOLE, Box, covers, disjoint, same, within
+from hotdesk.analysis.tensors.extents import UNKNOWN, WHOLE, Box, Extent, covers, disjoint, reshaped, same, within
 
 N, P, Q = sympy.Symbol("n"), sympy.Symbol("opaque1"), sympy.Symbol("opaque2")
 
@@ -80,3 +84,37 @@ def test_same_needs_a_proof() -> None:
     assert same(WHOLE, WHOLE)
     assert not same(UNKNOWN, UNKNOWN)
     assert not same(box((0, 4, 1)), box((0, 4, 1), frame=1))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_slices_of_reshaped_slices_are_the_elements_that_they_are(seed: int) -> None:
+    """Slices and reshapes of slices and reshapes, beside arrays of the places of their elements."""
+    draw, frames = random.Random(seed), itertools.count()
+    shape = draw.choice([(6, 4), (4, 4, 2), (12,), (2, 3, 4)])
+    tensors: list[tuple[int, Extent, Any]] = [(next(frames), WHOLE, np.arange(math.prod(shape)).reshape(shape))]
+    for _ in range(9):
+        frame, extent, places = draw.choice(tensors[-4:] + tensors[:1])
+        if draw.random() < 0.5:
+            rows = draw.choice([n for n in range(1, places.size + 1) if places.size % n == 0])
+            tensors.append((next(frames), reshaped(extent), places.reshape(rows, -1)))
+            continue
+        offsets = [draw.randrange(size) for size in places.shape]
+        dims = [(o, draw.randint(1, size - o), 1) for o, size in zip(offsets, places.shape, strict=True)]
+        part = Box(frame, tuple(dims), tuple(range(len(dims))), next(frames))
+        tensors.append((part.inside, within(extent, part), places[tuple(slice(o, o + n) for o, n, _ in dims)]))
+    for (_, a, first), (_, b, second) in itertools.product(tensors, tensors):
+        assert not same(a, b) or np.array_equal(first.ravel(), second.ravel())
+        assert not disjoint(a, b) or not np.intersect1d(first, second).size
+        assert not covers(a, b) or not np.setdiff1d(second, first).size
+
+
+def test_parts_of_a_reshaped_slice() -> None:
+    whole = reshaped(Box(0, ((2, 4, 1), (0, 3, 1)), (0, 1), 1))
+    first, second, elsewhere = (within(whole, box((at, 4, 1), frame=2)) for at in (0, 4, 2))
+    assert disjoint(first, second)
+    assert not disjoint(first, elsewhere)
+    assert disjoint(first, Box(0, ((0, 2, 1), (0, 3, 1)), (0, 1), 3))
+    assert same(first, within(whole, box((0, 4, 1), frame=2)))
+    assert covers(whole, first)
+    assert not covers(first, whole)
+    assert not same(first, whole)
