@@ -11,7 +11,7 @@ from hotdesk._bindings import ir
 from hotdesk.checker.values import Array, xp
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
-from hotdesk.ir.complex_constants import complex_numbers
+from hotdesk.ir.printed_constants import bf16_bits, complex_numbers
 
 
 def integers(attribute: Any) -> tuple[int, ...]:
@@ -41,6 +41,8 @@ def dense(attribute: Any, dtype: np.dtype[Any], shape: Sequence[int], at: Source
             return values.astype(dtype) if dtype.kind == "f" else _same_bits(values, dtype).reshape(shape)
         if dtype.kind == "c":
             return complex_numbers(str(attribute), dtype).reshape(shape)
+        if str(dtype) == "bfloat16":
+            return bf16_bits(str(attribute)).view(dtype).reshape(shape)
         values = [attribute[i] for i in range(len(attribute))]
     except (AttributeError, TypeError, ValueError) as error:
         raise LoweringError(

@@ -18,9 +18,9 @@ from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import create
-from hotdesk.ir.complex_constants import complex_numbers
 from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line, source_in_model
+from hotdesk.ir.printed_constants import bf16_bits, complex_numbers
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import element_bytes, element_of
 from hotdesk.ir.walking import (
@@ -329,6 +329,8 @@ def contents_of(data: Any) -> npt.NDArray[Any]:
         value = int.from_bytes(np.float32(data.get_splat_value().value).tobytes(), sys.byteorder) >> 16
         return np.full(tuple(data.type.shape), value, dtype=np.uint16)
     element = str(data.type.element_type)
+    if element == "bf16" and "dense_resource" not in str(data)[:20]:
+        return bf16_bits(str(data)).reshape(tuple(data.type.shape))
     if element in _COMPLEX and "dense_resource" not in str(data)[:20]:
         numbers = complex_numbers(str(data), np.dtype(_COMPLEX[element]))
         return np.full(tuple(data.type.shape), numbers[0]) if data.is_splat else numbers.reshape(tuple(data.type.shape))

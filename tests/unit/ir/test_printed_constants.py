@@ -1,4 +1,4 @@
-"""Constants of complex numbers, as MLIR prints them."""
+"""Constants of complex numbers and of bf16, as MLIR prints them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import hotdesk
-from hotdesk.ir.complex_constants import complex_numbers
+from hotdesk.ir.printed_constants import bf16_bits, complex_numbers
 
 
 @pytest.mark.parametrize(
@@ -42,3 +43,34 @@ func.func @main(%n: index) -> tensor<{count}x{kind}> {{
   return %r : tensor<{count}x{kind}>
 }}""")
     np.testing.assert_array_equal(program(2), values + values[2])
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (
+            "dense<[[1.000000e+00, -2.500000e+00], [0x7FC0, 9.960930e-02]]> : tensor<2x2xbf16>",
+            [0x3F80, 0xC020, 0x7FC0, 0x3DCC],
+        ),
+        ('dense<"0x803F20C0"> : tensor<2xbf16>', [0x3F80, 0xC020]),
+    ],
+)
+def test_bits_of_bf16(text: str, wanted: list[int]) -> None:
+    assert bf16_bits(text).tolist() == wanted
+
+
+@pytest.mark.parametrize("count", [3, 300])
+def test_bf16_constants_of_a_program(count: int) -> None:
+    numbers, kind = [0.1 * n for n in range(count)], f"tensor<{count}xbf16>"
+    program = hotdesk.compile(f"""
+func.func @main(%x: {kind}) -> {kind} {{
+  %c = arith.constant dense<{numbers}> : {kind}
+  %e = tensor.empty() : {kind}
+  %r = linalg.map {{ arith.addf }} ins(%x, %c : {kind}, {kind}) outs(%e : {kind})
+  return %r : {kind}
+}}""")
+    x, wanted = torch.zeros(count, dtype=torch.bfloat16), torch.tensor(numbers, dtype=torch.bfloat16)
+    assert torch.equal(program(x), wanted)
+    found = program.check(x)
+    assert not found.faults
+    assert np.array_equal(np.asarray(found.results[0].values, np.float32), wanted.float().numpy())
