@@ -215,6 +215,12 @@ def test_forbidden() -> None:
         hotdesk.compile(Call(uncompiled), (random(3),), options=hotdesk.Options(foreign=False))
 
 
+def test_forbidden_with_a_check_of_its_own() -> None:
+    """PyTorch checks what it has inverted by another op, which is no fault of the model's."""
+    with pytest.raises(UnsupportedOpError, match=r"`aten.linalg_inv_ex.default`.*own kernel.*`foreign=False` forbids"):
+        hotdesk.compile(Call(torch.linalg.inv), (torch.eye(3),), options=hotdesk.Options(foreign=False))
+
+
 def test_forbidden_to_one_of_several_programs() -> None:
     x = random(3) * 0.1
     entries = {"plain": (Call(torch.exp), (x,)), "calling": (Call(uncompiled), (x,))}

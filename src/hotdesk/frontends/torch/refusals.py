@@ -358,7 +358,9 @@ def refuse_nodes(graph: torch.fx.Graph, *, foreign: bool = False) -> None:
             raise UnsupportedOpError(
                 f"op `{_higher_order_name(node)}` has no lowering to linalg",
                 expected="a graph of aten ops on tensors",
-                got="an operation with a subgraph, or with a side effect such as a check",
+                got="one that PyTorch's own kernel computes, which `foreign=False` forbids"
+                if torch.ops.aten._linalg_check_errors.default in node.args and not foreign
+                else "an operation with a subgraph, or with a side effect such as a check",
                 where=node_line(node),
                 hint=_REPLACE,
             )
