@@ -2,7 +2,7 @@
 
     TENSORS    normalize named ops · attention · operands where they lie · pads → insertions · split @prepare
                widen in readers · fuse elementwise · readers of concatenations in parts · concatenations → insertions
-               copy old state early · tall sums in blocks · rematerialize · compute where inserted · sums in rows · choose destinations
+               early copies · tall sums in blocks · rematerialize · compute where inserted · sums in rows · choose destinations
     MEMORY     one-shot bufferize · workspaces · deallocate
     parallel   memory for each worker of parallel loops and for what they reduce, where there are any
     lower      kernels and entry functions → LLVM dialect
