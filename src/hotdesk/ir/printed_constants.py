@@ -34,5 +34,6 @@ def _bf16(number: str) -> int:
     """The bits of one number: those that are printed, or of the bf16 nearest to it."""
     if number.startswith("0x"):
         return int(number, 16)
-    bits = int(np.float32(number).view(np.uint32))
+    single: Any = np.float32(number)
+    bits = int(single.view(np.uint32))
     return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
