@@ -58,3 +58,33 @@ def test_sizes_computed_in_floats(ops: str, told: str, sizes: dict[int, int]) ->
         x = np.zeros(given, np.float32)
         assert program(x).shape == (wanted,)
         assert program.memory(x).outputs == 4 * wanted  # planned, not handed over
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 8])
+def test_choices_that_decide_choices(depth: int) -> None:
+    """A size that is chosen by a size that is chosen, and so on: a formula while it is short, else known in each call."""
+    ops = "".join(
+        f"""
+      %k{i} = arith.constant {3 + i} : index
+      %u{i} = arith.constant {40 - i} : index
+      %l{i} = arith.cmpi slt, %s{i}, %k{i} : index
+      %g{i} = arith.cmpi sgt, %s{i}, %u{i} : index
+      %o{i} = arith.ori %l{i}, %g{i} : i1
+      %a{i} = arith.addi %s{i}, %k{i} : index
+      %s{i + 1} = arith.select %o{i}, %a{i}, %s{i} : index"""
+        for i in range(depth)
+    )
+    program: Any = hotdesk.compile(f"""
+    func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {{
+      %c0 = arith.constant 0 : index
+      %one = arith.constant 1.0 : f32
+      %s0 = tensor.dim %x, %c0 : tensor<?xf32>{ops}
+      %e = tensor.empty(%s{depth}) : tensor<?xf32>
+      %r = linalg.fill ins(%one : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+      return %r : tensor<?xf32>
+    }}""")
+    for given in (0, 1, 2, 3, 5, 30, 39, 45):
+        wanted = given
+        for i in range(depth):
+            wanted += 3 + i if wanted < 3 + i or wanted > 40 - i else 0
+        np.testing.assert_array_equal(program(np.zeros(given, np.float32)), np.ones(wanted, np.float32))

@@ -139,6 +139,7 @@ class SymbolicSizes:
         if decided is not None:
             return self.value(op.operands[1 if decided else 2])
         condition = self.condition(op.operands[0])
+        condition = None if condition is None else _without_choices(condition)
         if condition is None:
             return None
         a, b = self.value(op.operands[1]), self.value(op.operands[2])
@@ -298,3 +299,21 @@ def byte_size(value: ir.Value, function: ir.Operation) -> Size:
     if len(known) == len(shape_of(value.type)):
         return product([*known, element_bytes(element_of(value.type))])
     return SymbolicSizes(function).bytes(value)
+
+
+def _without_choices(condition: Any) -> Any:
+    """A condition without the choice that it asks, if it asks one; None if it asks more.
+
+    SymPy would solve inequalities to do so, in a time that grows faster than any power of how deep they are.
+    """
+    choices = condition.atoms(_algebra.Piecewise)
+    if not choices:
+        return condition
+    if len(choices) > 1:
+        return None
+    (choice,) = choices
+    found, before = _algebra.false, _algebra.true
+    for value, holds in choice.args:
+        found = _algebra.Or(found, _algebra.And(before, holds, condition.xreplace({choice: value})))
+        before = _algebra.And(before, _algebra.Not(holds))
+    return found
