@@ -207,6 +207,24 @@ def test_sizes_without_a_name_are_named_after_their_input() -> None:
     np.testing.assert_array_equal(program(np.ones((3, 2), np.float32), np.ones((3, 2), np.float32)), np.full((3, 2), 2))
 
 
+def test_names_of_sizes_that_are_no_words() -> None:
+    """They are one size wherever they stand, and bounds by their name hold; two names stay two."""
+    model = model_of(
+        [helper.make_node("Add", ["x", "y"], ["z"])],
+        {"x": ["dims.0", "dims_0", "0"], "y": ["dims.0", "dims_0", "0"]},
+        {"z": [None, None, None]},
+        {},
+    )
+    program = hotdesk.compile(model, dynamic_shapes={"dims.0": (1, 4)})
+    assert "x: f32[dims_0_, dims_0, size_0], y: f32[dims_0_, dims_0, size_0]" in str(program)
+    x = floats(4, 3, 2)
+    np.testing.assert_array_equal(program(x, x), x + x)
+    with pytest.raises(ShapeError, match="dims_0_"):
+        program(floats(5, 3, 2), floats(5, 3, 2))
+    with pytest.raises(ShapeError, match="'y'"):
+        program(x, floats(1, 3, 2))
+
+
 def test_wrong_calls() -> None:
     program = hotdesk.compile(mlp())
     with pytest.raises(RankError, match="'x'"):

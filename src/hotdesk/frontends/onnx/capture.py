@@ -91,9 +91,9 @@ def capture(given: Any, sizes: Ranges | None = None) -> Captured:
         single_exit(main)
         names = [value.name for value in model.proto.graph.output]
         types = [name_of(_element(model, value)) for value in model.proto.graph.output]
-        shapes = [
-            _sizes_of(value) for value in model.proto.graph.input if value.name in (*model.inputs, *model.weights)
-        ]
+        given = [value for value in model.proto.graph.input if value.name in (*model.inputs, *model.weights)]
+        words = _words(given)
+        shapes = [_sizes_of(value, words) for value in given]
         _state_sizes(main, shapes)
         count_in_integers(main)
         counted = deliver_counted(main, types)
@@ -112,7 +112,7 @@ def capture(given: Any, sizes: Ranges | None = None) -> Captured:
         module=module,
         arguments=arguments,
         results=tuple(specs),
-        constraints=_bounds(arguments, sizes or {}),
+        constraints=_bounds(arguments, {words.get(name, name): each for name, each in (sizes or {}).items()}),
         calling=OnnxCalling(model, handed_over),
         timings={"read": after_read - start, "import": time.perf_counter() - after_read},
         assumptions=checks,
@@ -283,16 +283,25 @@ def _element(model: OnnxModel, value: Any) -> int:
     return model.elements.get(value.name) or value.type.tensor_type.elem_type
 
 
-def _sizes_of(value: Any) -> tuple[str, ...]:
-    """The sizes of an input: numbers, the names that the model gives them, else after the input and the dimension."""
+def _words(inputs: Sequence[Any]) -> dict[str, str]:
+    """The names that the model gives to sizes, each as one word that no other has: `batch` is itself, `dims.0` is `dims_0`."""
+    names = [dim.dim_param for value in inputs for dim in value.type.tensor_type.shape.dim if dim.dim_param]
+    words = {name: name for name in names if is_name(name)}
+    for name in names:
+        word = re.sub(r"\W", "_", name)
+        word = word if is_name(word) else f"size_{word}"
+        while name not in words and word in words.values():
+            word += "_"
+        words.setdefault(name, word)
+    return words
+
+
+def _sizes_of(value: Any, words: Mapping[str, str]) -> tuple[str, ...]:
+    """The sizes of an input: numbers, the words for the model's names of them, else after the input and the dimension."""
     stem = re.sub(r"\W", "_", value.name)
     stem = stem if _WORD.fullmatch(stem) else f"arg{stem}"
     return tuple(
-        str(dim.dim_value)
-        if dim.HasField("dim_value")
-        else dim.dim_param
-        if is_name(dim.dim_param)
-        else f"dim {number} of %{stem}"
+        str(dim.dim_value) if dim.HasField("dim_value") else words.get(dim.dim_param, f"dim {number} of %{stem}")
         for number, dim in enumerate(value.type.tensor_type.shape.dim)
     )
 
