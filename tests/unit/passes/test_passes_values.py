@@ -34,6 +34,7 @@ NOT_RUN = {
     "dynamic_rows": "its sizes have no names",
     "memory": "it is on memrefs",
     "contracted": "it is on memrefs",
+    "in_a_branch": "it has scalar arguments",
     "in_another_block": "it has branches",
     "one_of_two": "it has scalar arguments",
     "open": "it has scalar arguments",
@@ -56,6 +57,8 @@ NOT_RUN = {
     "added_to_more": "the reference has no bf16",
 }
 OTHERS = (
+    "choose-destinations-state",
+    "copy-results-early",
     "eliminate-empty",
     "empty-tensor-to",
     "fuse-elementwise-memory",

@@ -11,7 +11,8 @@ A result is copied where it is made iff
 
 1. it is an argument that is state, or a view of one, in the function's first block;
 2. that argument gets other contents;
-3. it is a result of the caller's, or new contents of state that nobody else reads: then it is copied into that.
+3. it is a result of the caller's (`returned-input`), or new contents of state that nobody else reads: then it is copied into
+   that.
 """
 
 from __future__ import annotations

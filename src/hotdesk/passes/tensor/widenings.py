@@ -26,7 +26,7 @@ from hotdesk._bindings import ir
 from hotdesk.elements import FLOAT_BITS, HALVES
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_in_model
-from hotdesk.ir.types import element_of
+from hotdesk.ir.types import element_of, is_tensor
 from hotdesk.ir.walking import nested_ops
 from hotdesk.models.generics import Generic, is_linalg, read_generic
 from hotdesk.models.purity import is_pure
@@ -70,7 +70,7 @@ def _widens(op: ir.Operation) -> bool:
     (output,) = generic.outputs
     if FLOAT_BITS.get(element_of(op.results[0].type), 0) <= 16 or not generic.is_permutation(output):
         return False
-    whole = [i for i in range(generic.inputs) if generic.is_permutation(i)]
+    whole = [i for i in range(generic.inputs) if is_tensor(op.operands[i].type) and generic.is_permutation(i)]
     is_wider = len(whole) == 1 and element_of(op.operands[whole[0]].type) in HALVES
     return is_wider and not generic.reads(output) and _does_little(generic, whole[0])
 
