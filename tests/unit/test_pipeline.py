@@ -84,6 +84,7 @@ def test_the_log_keeps_the_ir_after_each_pass_in_order() -> None:
         "hotdesk-widen-in-readers#2",
         "hotdesk-decompose-concat-and-pad#2",
         "fuse",
+        "hotdesk-copy-results-early",
         "hotdesk-sum-in-blocks",
         "hotdesk-rematerialize-cheap-ops",
         "hotdesk-eliminate-empty-tensors",
@@ -139,7 +140,7 @@ TEXT = (
     "hotdesk-guard-indices,hotdesk-guard-divisions,hotdesk-decompose-concat-and-pad{concat=false},canonicalize,cse,hotdesk-split-prepare,"
     "hotdesk-erase-dead,hotdesk-widen-in-readers,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
     "hotdesk-sink-concat,hotdesk-widen-in-readers,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
-    "hotdesk-decompose-concat-and-pad,hotdesk-erase-dead,hotdesk-sum-in-blocks,hotdesk-rematerialize-cheap-ops,"
+    "hotdesk-decompose-concat-and-pad,hotdesk-erase-dead,hotdesk-copy-results-early,hotdesk-sum-in-blocks,hotdesk-rematerialize-cheap-ops,"
     "hotdesk-eliminate-empty-tensors,"
     "hotdesk-combine-in-rows,hotdesk-choose-destinations{reload-scalars=true results-in-donated=true},"
     "hotdesk-one-shot-bufferize{results-in-donated=true allow-return-allocs-from-loops=false reload-scalars=true},"
