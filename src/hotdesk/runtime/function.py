@@ -6,6 +6,7 @@ import ctypes
 import mmap
 import os
 import struct
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
@@ -242,6 +243,8 @@ class Frame:
 
 
 _LEAST = 64 << 20
+_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+"""Without it the system counts the addresses as memory, and of a process with two regions makes no fork. Python 3.13 names it."""
 
 
 class DynamicRegion:
@@ -272,7 +275,7 @@ class DynamicRegion:
 
 def _reserved() -> mmap.mmap:
     size = _physical_memory()
-    flags = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0) | getattr(mmap, "MAP_NORESERVE", 0)
+    flags = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0) | _NORESERVE
     while True:
         try:
             return mmap.mmap(-1, size, flags=flags) if flags else mmap.mmap(-1, size)
