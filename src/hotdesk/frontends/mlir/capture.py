@@ -19,7 +19,6 @@ from hotdesk.frontends.mlir.calling import Delivered, MlirCalling, Number
 from hotdesk.frontends.mlir.counted import deliver_counted, with_counted
 from hotdesk.frontends.mlir.globals import changing_globals, keep_globals, keep_tensors, refused
 from hotdesk.frontends.mlir.guards import guard_demands
-from hotdesk.frontends.mlir.integers_in_floats import count_in_integers
 from hotdesk.frontends.mlir.layouts import lay_out_allocations, plain_results, strided_arguments
 from hotdesk.frontends.mlir.lowering import arithmetic_as_loops, inline_calls, lower, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.memory_spaces import clones_as_copies, forget_memory_spaces
@@ -28,6 +27,7 @@ from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, rea
 from hotdesk.frontends.mlir.rounding import round_as_said
 from hotdesk.frontends.mlir.shapes_of_data import read_shapes
 from hotdesk.frontends.mlir.sizes import size_checks
+from hotdesk.frontends.mlir.sizes_in_floats import count_in_integers
 from hotdesk.frontends.mlir.strided_arrays import as_called, as_memory
 from hotdesk.frontends.mlir.unranked_arguments import give_ranks
 from hotdesk.ir.argument_sizes import declared_bounds
@@ -130,13 +130,13 @@ def capture(given: Given, entry: str | None = None) -> Captured:
 
 def _with_signs(specs: Sequence[TensorSpec], declared: Sequence[ir.Type | None]) -> list[TensorSpec]:
     """Arguments or results with the integers that the program declares: lowering may leave them without a sign."""
-    found = [None if kind is None else _without_sign(kind) for kind in declared]
+    found = [None if kind is None else _unsigned(kind) for kind in declared]
     found += [None] * (len(specs) - len(found))
     return [spec if dtype is None else replace(spec, dtype=dtype) for spec, dtype in zip(specs, found, strict=False)]
 
 
-def _without_sign(kind: ir.Type) -> str | None:
-    """The element type of a tensor of unsigned integers."""
+def _unsigned(kind: ir.Type) -> str | None:
+    """The element type of a tensor of unsigned integers, as arrays have it; None for another type."""
     element = element_of(kind) if is_any_tensor(kind) else ""
     return DTYPES[element] if re.fullmatch(r"ui\d+", element) else None
 
@@ -145,7 +145,7 @@ def _elements(results: Sequence[Formal], declared: Sequence[ir.Type]) -> list[st
     """The element types of results as the program declares them; None for what is no array."""
     kinds = [each.type for each in results]
     found = [DTYPES.get(element_of(kind)) if is_any_tensor(kind) or is_memref(kind) else None for kind in kinds]
-    return [_without_sign(kind) or dtype for kind, dtype in zip(declared, found, strict=True)]
+    return [_unsigned(kind) or dtype for kind, dtype in zip(declared, found, strict=True)]
 
 
 def _has_tensors(module: ir.Module) -> bool:

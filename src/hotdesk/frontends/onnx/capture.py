@@ -21,10 +21,10 @@ from hotdesk.frontends.mlir.arguments import results_of
 from hotdesk.frontends.mlir.calling import Delivered, handed_on
 from hotdesk.frontends.mlir.counted import deliver_counted, received, with_counted
 from hotdesk.frontends.mlir.guards import guard_demands
-from hotdesk.frontends.mlir.integers_in_floats import count_in_integers
 from hotdesk.frontends.mlir.lowering import inline_calls, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.reading import make_main
 from hotdesk.frontends.mlir.sizes import size_checks
+from hotdesk.frontends.mlir.sizes_in_floats import count_in_integers
 from hotdesk.frontends.onnx.elements import name_of
 from hotdesk.frontends.onnx.reading import OnnxModel, OnnxSource, Ranges, make_ready, read_onnx
 from hotdesk.frontends.onnx.refusals import Unlowered, refuse_untrusted

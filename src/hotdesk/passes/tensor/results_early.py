@@ -1,4 +1,4 @@
-"""Results that are what state held before are copied where they are made, not at the end.
+"""Old contents of state that a function returns are copied early, before new ones are computed, and not at the return.
 
     func.func @main(%s {hotdesk.state = 1}, %x) {         %o = bufferization.alloc_tensor() copy(%s)
       %n = linalg.exp ins(%s) outs(%e)              ->    %n = linalg.exp ins(%s) outs(%e)      may overwrite %s

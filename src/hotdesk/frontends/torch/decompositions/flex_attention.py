@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
-import torch
 from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
 from torch._higher_order_ops.flex_attention import flex_attention, math_attention
 
-_AUTOGRAD = cast(Any, torch)._C.DispatchKey.Autograd
+from hotdesk.frontends.torch.decompositions.autograd_kernels import autograd_kernels
 
 
 def _composed(*args: Any, **kwargs: Any) -> Any:
@@ -28,15 +27,5 @@ def _composed(*args: Any, **kwargs: Any) -> Any:
 @contextmanager
 def flex_attention_composed() -> Generator[None]:
     """Has autograd see what the op is composed of."""
-    op = cast(Any, flex_attention)
-    theirs = op.py_kernels[_AUTOGRAD]
-
-    def put(kernel: Any) -> None:
-        op.py_kernels[_AUTOGRAD] = kernel
-        op._dispatch_cache.clear()
-
-    put(_composed)
-    try:
+    with autograd_kernels({flex_attention: _composed}):
         yield
-    finally:
-        put(theirs)

@@ -37,6 +37,7 @@ from torch._decomp import get_decompositions  # pyright: ignore[reportUnknownVar
 
 from hotdesk._bindings import torch_mlir_decompositions
 from hotdesk.frontends.torch.decompositions.asserted import ASSERTED
+from hotdesk.frontends.torch.decompositions.autograd_kernels import AUTOGRAD, autograd_kernels
 from hotdesk.frontends.torch.decompositions.bessel import BESSEL
 from hotdesk.frontends.torch.decompositions.bits import BITS
 from hotdesk.frontends.torch.decompositions.composed import COMPOSED
@@ -60,7 +61,7 @@ from hotdesk.frontends.torch.decompositions.transformers import TRANSFORMERS
 from hotdesk.frontends.torch.decompositions.widened import BY_NUMBER, NARROW, PROMOTED, either
 
 aten: Any = torch.ops.aten
-_KEYS: Any = cast(Any, torch)._C.DispatchKey
+_COMPOSITE: Any = cast(Any, torch)._C.DispatchKey.CompositeImplicitAutograd
 
 
 _KEPT = (aten.full.default,)
@@ -129,37 +130,13 @@ def asked_before_autograd(ops: Iterable[Any]) -> Generator[None]:
 
     Composite ops (`CompositeImplicitAutograd`) are left: for these PyTorch asks the table.
     """
-    composite, autograd = _KEYS.CompositeImplicitAutograd, _KEYS.Autograd
-    taken: list[tuple[Any, Any]] = []
-    for op in ops:
-        kernels: dict[Any, Any] = getattr(op, "py_kernels", {})
-        if autograd in kernels and composite not in kernels:
-            taken.append((op, kernels.pop(autograd)))
-            op._dispatch_cache.clear()
-    try:
+    kernels: dict[Any, Any] = {op: getattr(op, "py_kernels", {}) for op in ops}
+    with autograd_kernels({op: None for op, each in kernels.items() if AUTOGRAD in each and _COMPOSITE not in each}):
         yield
-    finally:
-        for op, kernel in taken:
-            op.py_kernels[autograd] = kernel
-            op._dispatch_cache.clear()
 
 
 @contextmanager
 def margins_composed() -> Generator[None]:
-    """Has autograd see our decompositions of the losses of margins in place of PyTorch's, which count labels behind the first -1.
-
-    PyTorch takes these ops apart as soon as autograd sees them, so that no table would be asked.
-    """
-    autograd = _KEYS.Autograd
-    theirs = {op: op.py_kernels[autograd] for op in _MARGINS}
-
-    def put(kernels: dict[Any, Callable[..., Any]]) -> None:
-        for op, kernel in kernels.items():
-            op.py_kernels[autograd] = kernel
-            op._dispatch_cache.clear()
-
-    put({op: either(REPAIRS[op], kernel) for op, kernel in theirs.items()})
-    try:
+    """Has autograd see our losses of margins in place of PyTorch's decompositions, which count labels behind the first -1."""
+    with autograd_kernels({op: either(REPAIRS[op], op.py_kernels[AUTOGRAD]) for op in _MARGINS}):
         yield
-    finally:
-        put(theirs)
