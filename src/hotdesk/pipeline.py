@@ -86,12 +86,8 @@ TENSORS = (
     ),
     Stage("prepare", (_CLEAN, SplitPrepare(), EraseDead())),
     Stage(
-        "fuse",
-        (
-            *(_WIDEN, _FUSE, SinkConcat(), _WIDEN, _FUSE),
-            DecomposeConcatAndPad(),
-            EraseDead(),
-        ),  # what is widened is centred
+        "fuse",  # twice, since the first fusion makes a widening of what also centres 16-bit floats
+        (_WIDEN, _FUSE, SinkConcat(), _WIDEN, _FUSE, DecomposeConcatAndPad(), EraseDead()),
         kept=True,
     ),
     Stage(
