@@ -30,6 +30,7 @@ from hotdesk.errors import (
     ShapeError,
     WeightsError,
 )
+from hotdesk.kernels.machine import TILE_FLAGS, host
 from tests.e2e.small_models import SMALL_MODELS
 
 BATCH = torch.export.Dim("batch", max=64)
@@ -395,6 +396,25 @@ def test_levels_of_processors(net: Net, tmp_path: Path, monkeypatch: pytest.Monk
     only = _saved(program, tmp_path, cpu="x86-64-v3")
     with pytest.raises(ArtifactMachineError, match="avx2"):
         hotdesk.load(only)
+
+
+def test_tiles_are_asked_for_where_code_uses_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A processor may have AMX, and the system may refuse it: code that uses it does not run there, other code does."""
+    x = torch.ones(40, 64)
+    model, flags = torch.nn.Linear(64, 48), code.processor_features() | TILE_FLAGS
+    plain, halves = tmp_path / "plain.hotdesk", tmp_path / "halves.hotdesk"
+    hotdesk.compile(model, (x,)).save(plain)
+    model, x = model.bfloat16(), x.bfloat16()
+    hotdesk.compile(model, (x,)).save(halves)
+    torch.testing.assert_close(torch.as_tensor(hotdesk.load(halves)(x)), model(x))
+    monkeypatch.setattr(code, "processor_features", lambda: flags)
+    monkeypatch.setattr(code, "may_use_tiles", lambda: False)
+    hotdesk.load(plain)
+    if host().tiles:
+        with pytest.raises(
+            ArtifactMachineError, match="amx_bf16, amx_tile, got a system that does not let programs use them"
+        ):
+            hotdesk.load(halves)
 
 
 class _Lines(io.StringIO):

@@ -21,6 +21,7 @@ from hotdesk.artifacts.container import Container
 from hotdesk.artifacts.decoding import decoded
 from hotdesk.artifacts.records import CodeRecord, LevelRecord, LinksRecord, ObjectRecord
 from hotdesk.errors import ArtifactError, ArtifactMachineError
+from hotdesk.kernels.machine import TILE_FLAGS, may_use_tiles
 from hotdesk.kernels.sharing import USE_POOL
 from hotdesk.runtime.code.objects import Links, ObjectCode, ObjectError, c_function, is_loadable
 from hotdesk.runtime.code.threads import ThreadPool, serve
@@ -163,14 +164,14 @@ def _level(record: CodeRecord) -> LevelRecord:
         )
     features = processor_features()
     for level in record.levels:
-        if features.issuperset(level.features):
+        if features.issuperset(level.features) and (TILE_FLAGS.isdisjoint(level.features) or may_use_tiles()):
             return level
     wanted = record.levels[-1]
     missing = sorted(set(wanted.features) - features)
     raise ArtifactMachineError(
         "the code of the program",
-        expected=f"a processor with {', '.join(missing[:8])}",
-        got="one without",
+        expected=f"a processor with {', '.join(missing[:8] or sorted(TILE_FLAGS))}",
+        got="one without" if missing else "a system that does not let programs use them",
         hint='Save it for processors such as this one: `program.save(path, cpu=["x86-64-v2"])`.',
     )
 

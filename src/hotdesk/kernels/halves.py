@@ -16,6 +16,8 @@ Else:
 Where the machine adds products of pairs of them to sums in f32 (`Machine.sums_pairs`), those of the first kind become panels of
 pairs instead, of twice as many steps of k, and some rows of a are copied as they are.
 
+Where it multiplies whole tiles (`Machine.multiplies_tiles`), all of this is done by these (`tiles`), whatever the strides.
+
 So a result is as exact as f32 sums are, whatever the length of k. Blocks are kept the way round in which elements lie together.
 They are scratch memory (`scratch`), or, where there is none, smaller and on the stack. Where the result has few rows or columns
 and what is summed lies together, or it has one row and those of the other operand lie together, nothing is converted in memory
@@ -53,6 +55,7 @@ from hotdesk.kernels.skinny import (
     rows_name,
 )
 from hotdesk.kernels.text import Condition, Index, Operand
+from hotdesk.kernels.tiles import multiply_by_tiles, tiles_functions
 from hotdesk.kernels.vectors import VectorBuilder
 
 # What things cost, in 1/16 of a cycle, as in `product`; an element of a panel is converted on the way, one of a block by itself.
@@ -69,15 +72,20 @@ _PADDING = 16  # elements between rows of a block, which else might share a set 
 
 
 def half_functions(machine: Machine, element: str, result: str) -> str:
-    """The functions of products of `element`; they call that of f32 products, which another module defines."""
-    layout = _Layout.of(machine, element)
-    product = f"func.func private @{product_name('f32')}({', '.join(kinds(PRODUCT_ARGUMENTS, 'f32'))})\n"
-    product += f"func.func private @{layout.sweep}({', '.join(kinds(SWEEP_ARGUMENTS, 'f32'))})\n"
+    """The functions of products of `element`; unless these are by tiles, they call that of f32 products, of another module."""
     texts = [convert_function(machine, element, widen=True), convert_function(machine, element, widen=False)]
-    texts += [layout.functions(machine), rows_function(machine, element)]
+    texts += [rows_function(machine, element)]
     texts += [dots_function(machine, element, rows, to) for to in sorted({result, "f32"}) for rows in (1, MOST_ROWS)]
+    if machine.multiplies_tiles(element):
+        declared = ""
+        texts.append(tiles_functions(machine, element, result))
+    else:
+        layout = _Layout.of(machine, element)
+        declared = f"func.func private @{product_name('f32')}({', '.join(kinds(PRODUCT_ARGUMENTS, 'f32'))})\n"
+        declared += f"func.func private @{layout.sweep}({', '.join(kinds(SWEEP_ARGUMENTS, 'f32'))})\n"
+        texts.append(layout.functions(machine))
     texts.append(_product(machine, element, result))
-    return product + DECLARED.format(element="f32") + "".join(texts)
+    return declared + DECLARED.format(element="f32") + "".join(texts)
 
 
 def pair_functions(machine: Machine, element: str) -> str:
@@ -347,19 +355,24 @@ def _product(machine: Machine, element: str, result: str) -> str:
             lambda: panels(n, m, b.transpose, a.transpose, c.transpose),
         )
 
+    def by_tiles() -> None:
+        multiply_by_tiles(f, element, result, (m, n, k), a, b, c, add=add)
+
     along_k = f.both(f.equal(a.column, 1), f.equal(b.row, 1))
     one_row = f.both(f.equal(m, 1), f.both(f.equal(b.column, 1), f.equal(c.column, 1)))
     one_column = f.both(f.equal(n, 1), f.both(f.equal(a.row, 1), f.equal(c.row, 1)))
     fits = f.both(f.either(f.equal(a.column, 1), f.equal(b.row, 1)), f.at_least(k, 1))
-    ways = (
+    ways = [
         (f.either(f.equal(m, 0), f.equal(n, 0)), lambda: None),
         (f.both(along_k, f.at_least(MOST_ROWS, m)), lambda: dots(m, n, a, b, c)),
         (f.both(along_k, f.at_least(MOST_ROWS, n)), lambda: dots(n, m, b.transpose, a.transpose, c.transpose)),
         (one_row, lambda: add_rows(n, a, b, c)),
         (one_column, lambda: add_rows(m, b.transpose, a.transpose, c.transpose)),
-        (fits, by_panels),
-    )
-    f.first_of(ways, blocks)
+    ]
+    if machine.multiplies_tiles(element):
+        f.first_of(ways, by_tiles)
+    else:
+        f.first_of([*ways, (fits, by_panels)], blocks)
     return f.function(half_product_name(element, result))
 
 

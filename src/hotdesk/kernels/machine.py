@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import platform
+import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -37,6 +39,7 @@ class Machine:
     bf16_dot: str = ""
     bf16_round: str = ""
     subnormal: str = ""
+    tiles: bool = False
 
     @property
     def slow_masked_stores(self) -> bool:
@@ -61,6 +64,10 @@ class Machine:
         """Whether it multiplies 16-bit floats of a type as they are, two in each lane (`bf16_dot`)."""
         return element == "bf16" and bool(self.bf16_dot)
 
+    def multiplies_tiles(self, element: str) -> bool:
+        """Whether it multiplies whole tiles of 16-bit floats of a type (`tiles`)."""
+        return element == "bf16" and self.tiles
+
     def bytes_of(self, element: str) -> int:
         """How many bytes an element of the type has."""
         return FLOAT_BITS[element] // 8
@@ -73,6 +80,7 @@ AVX512_BF16 = replace(
     bf16_round="llvm.x86.avx512bf16.cvtneps2bf16.512",
     subnormal="llvm.x86.avx512.fpclass.ps.512",
 )
+AVX512_TILES = replace(AVX512_BF16, l2_bytes=2 * 1024 * 1024, tiles=True)
 AVX2 = Machine(32, 16, fma=True)
 NEON = Machine(16, 32, fma=True)
 GENERIC = Machine(16, 16, fma=False)
@@ -83,7 +91,8 @@ def host() -> Machine:
     """The machine that this process runs on."""
     kind = of_features(_features(), platform.machine().lower())
     l1, l2 = _cache_bytes(1), _cache_bytes(2)
-    return replace(kind, l1_bytes=l1 or kind.l1_bytes, l2_bytes=l2 or kind.l2_bytes)
+    tiles = bool(kind.bf16_dot) and _flags().issuperset(TILE_FLAGS) and may_use_tiles()
+    return replace(kind, l1_bytes=l1 or kind.l1_bytes, l2_bytes=l2 or kind.l2_bytes, tiles=tiles)
 
 
 _target: ContextVar[Machine | None] = ContextVar("target", default=None)
@@ -113,6 +122,30 @@ def of_features(features: Mapping[str, bool], architecture: str) -> Machine:
     if architecture in ("arm64", "aarch64"):  # whose base has both vectors and fused products
         return NEON
     return GENERIC
+
+
+TILE_FLAGS = frozenset(("amx_tile", "amx_bf16"))
+"""The features that tiles of bf16 want, by their names in /proc/cpuinfo."""
+
+_ARCH_PRCTL, _ASK_FOR_STATE, _TILES = 158, 0x1023, 18  # Linux's numbers on x86-64
+
+
+@cache
+def may_use_tiles() -> bool:
+    """Whether Linux lets threads of this process use tiles: it is asked, once, before the first does."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return False
+    return ctypes.CDLL(None).syscall(_ARCH_PRCTL, _ASK_FOR_STATE, _TILES) == 0
+
+
+def _flags() -> frozenset[str]:
+    """What Linux says of the first processor."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            flags = next((line for line in file if line.startswith("flags")), "")
+    except OSError:
+        return frozenset()
+    return frozenset(flags.partition(":")[2].split())
 
 
 def _features() -> Mapping[str, bool]:

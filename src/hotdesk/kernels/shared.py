@@ -18,6 +18,7 @@ from hotdesk.kernels.jobs import MOST_THREADS, Job, address_function
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.product import product_functions, product_name
+from hotdesk.kernels.tiles import SLAB
 from hotdesk.kernels.vectors import VectorBuilder
 
 ELEMENTS = ("f32", "f64")
@@ -118,7 +119,7 @@ def sharing_function(machine: Machine, element: str, result: str = "") -> str:
 {_moved("a")}
 {_moved("b")}
 {_moved("c")}"""
-    tiled = tile.columns(machine, element), tile.rows
+    tiled = (SLAB, SLAB) if machine.multiplies_tiles(element) else (tile.columns(machine, element), tile.rows)
     telling = "".join(told(name(element), arguments, element) for name, arguments in functions)
     return job.sharing(tiled, ("batch", "n", "m"), work, part, steps) + telling
 

@@ -505,6 +505,42 @@ class VectorBuilder(KernelBuilder):
         kinds = f"({self.vector}, {pairs}, {pairs}) -> {self.vector}"
         return self.value(f'llvm.call_intrinsic "{self.machine.bf16_dot}"({to}, {", ".join(both)}) : {kinds}')
 
+    # Tiles: registers of a matrix unit, by their numbers (`Machine.tiles`)
+
+    def configure_tiles(self, address: Index) -> None:
+        """Makes all tiles zeros of the shapes that 64 bytes at an address say."""
+        self._tile_op("ldtilecfg", [], [(self._pointer_at(address), "!llvm.ptr")])
+
+    def release_tiles(self) -> None:
+        """Gives the tiles up: they need not be kept for this thread any more."""
+        self._tile_op("tilerelease", [], [])
+
+    def clear_tile(self, tile: int) -> None:
+        self._tile_op("tilezero", [tile], [])
+
+    def load_tile(self, tile: int, address: Index, row: Index) -> None:
+        """Loads a tile from rows that are so many bytes apart."""
+        self._tile_op("tileloadd64", [tile], self._rows_of_tile(address, row))
+
+    def store_tile(self, tile: int, address: Index, row: Index) -> None:
+        """Stores a tile to rows that are so many bytes apart."""
+        self._tile_op("tilestored64", [tile], self._rows_of_tile(address, row))
+
+    def multiply_tiles(self, to: int, a: int, b: int) -> None:
+        """Adds to a tile of f32 the product of one of bf16 and one of pairs of them."""
+        self._tile_op("tdpbf16ps", [to, a, b], [])
+
+    def _rows_of_tile(self, address: Index, row: Index) -> list[tuple[str, str]]:
+        return [(self._pointer_at(address), "!llvm.ptr"), (self.integer(row), "i64")]
+
+    def _pointer_at(self, address: Index) -> str:
+        return self.value(f"llvm.inttoptr {self.integer(address)} : i64 to !llvm.ptr")
+
+    def _tile_op(self, name: str, tiles: Sequence[int], others: Sequence[tuple[str, str]]) -> None:
+        given = [(self.constant(str(tile), "i8"), "i8") for tile in tiles] + list(others)
+        values, kinds = (", ".join(each[i] for each in given) for i in range(2))
+        self.line(f'llvm.call_intrinsic "llvm.x86.{name}"({values}) : ({kinds}) -> ()')
+
     def add_vectors(self, a: str, b: str) -> str:
         return self.value(f"arith.addf {a}, {b} : {self.vector}")
 

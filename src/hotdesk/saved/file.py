@@ -63,7 +63,7 @@ from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.code.jit import code_file
 from hotdesk.runtime.code.llvm import compile_for
 from hotdesk.runtime.code.objects import is_loadable, linked
-from hotdesk.runtime.code.products import common_functions, common_modules
+from hotdesk.runtime.code.products import common_functions, common_modules, use_tiles
 from hotdesk.runtime.code.targets import LEVELS, NEEDED
 from hotdesk.runtime.code.threads import pool_kind
 from hotdesk.runtime.compiled import SizeChecks
@@ -292,8 +292,8 @@ class _File:
                 told = LinksRecord(links.writable, tuple(links.relative), tuple(links.named), symbols)
                 objects |= {section: image.contents, record.links: encoded(told)}
                 records.append(record)
-            features = tuple(sorted(processor_features() if name == "host" else NEEDED[name]))
-            levels.append(LevelRecord(name, features, tuple(records)))
+            features = sorted(_host_features(self._made) if name == "host" else NEEDED[name])
+            levels.append(LevelRecord(name, tuple(features), tuple(records)))
         return CodeRecord(sys.platform, platform.machine(), pool_kind(), tuple(levels)), objects
 
     def _called(self) -> set[str]:
@@ -324,6 +324,14 @@ def require_own_kernels(what: str, made: LinkedProgram) -> None:
 def lowered_again(made: LinkedProgram) -> Lowered:
     """The program in the LLVM dialect, from its IR on memrefs, for the machine that kernels are generated for."""
     return lower(of_bytecode(made.module), Log(), deallocated=not made.captured.on_memrefs)
+
+
+def _host_features(made: LinkedProgram) -> frozenset[str]:
+    """What the code for this processor may rely on. Only products by tiles rely on AMX, for which the system has to be asked."""
+    found = processor_features()
+    if use_tiles(common_functions(lowered_again(made).module), host()):
+        return found
+    return frozenset(feature for feature in found if not feature.startswith("amx"))
 
 
 def _host_objects(made: LinkedProgram) -> Iterator[tuple[str, bytes]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import product
 
@@ -23,6 +24,8 @@ from tests.unit.kernels.protected import Protected
 
 TYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
 MACHINES = {"host": host(), "AVX-512": AVX512, "AVX2": AVX2, "NEON": NEON, "generic": GENERIC}
+if host().tiles:
+    MACHINES["pairs"] = replace(host(), tiles=False)
 LAYOUTS = ("rows", "columns", "apart", "gap")
 SIZES = [
     (1, 1, 1),

@@ -42,19 +42,26 @@ class Common:
         name: of its function that programs call; of the first, if there are several.
         make: makes it for a processor.
         calls: the functions that it calls, by the names of the modules they are in.
-        pairs: the element type whose pairs it multiplies where the processor does that: it calls `sweep_name` of it then.
+        half: the element type of products of 16-bit floats: they call nothing where the processor multiplies tiles of it, and
+            `sweep_name` of it, too, where that sums pairs.
     """
 
     name: str
     make: Callable[[Machine], ir.Module]
     calls: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    pairs: str = ""
+    half: str = ""
 
     def called(self, processor: Machine) -> Mapping[str, tuple[str, ...]]:
         """The functions that it calls on a processor, by the names of the modules they are in."""
-        if not self.pairs or not processor.sums_pairs(self.pairs):
+        if self.multiplies_tiles(processor):
+            return {}
+        if not self.half or not processor.sums_pairs(self.half):
             return self.calls
-        return {**self.calls, sweep_name(self.pairs): (sweep_name(self.pairs),)}
+        return {**self.calls, sweep_name(self.half): (sweep_name(self.half),)}
+
+    def multiplies_tiles(self, processor: Machine) -> bool:
+        """Whether its products are those of tiles on a processor."""
+        return bool(self.half) and processor.multiplies_tiles(self.half)
 
     def source(self, processor: Machine) -> str:
         """All that the module depends on."""
@@ -70,9 +77,9 @@ def _defined() -> dict[str, Common]:
         make: Callable[..., ir.Module],
         *types: str,
         calls: tuple[str, tuple[str, ...]] | None = None,
-        pairs: str = "",
+        half: str = "",
     ) -> None:
-        found[name] = Common(name, lambda processor: make(processor, *types), dict([calls] if calls else ()), pairs)
+        found[name] = Common(name, lambda processor: make(processor, *types), dict([calls] if calls else ()), half)
 
     add(PARTS, parts_module)
     found |= dict.fromkeys(PARTS_FUNCTIONS, found[PARTS])
@@ -81,7 +88,7 @@ def _defined() -> dict[str, Common]:
     add(sweep_name("bf16"), pairs_module, "bf16")
     for half, result in product(HALVES, ("", "f32")):
         calls = shared_name("f32"), (product_name("f32"), sweep_name("f32"))
-        add(shared_name(half, result), half_module, half, result or half, calls=calls, pairs=half)
+        add(shared_name(half, result), half_module, half, result or half, calls=calls, half=half)
     for image, result in (*((each, each) for each in (*ELEMENTS, *HALVES)), *((half, "f32") for half in HALVES)):
         calls = shared_name(summed_in(image)), (sweep_name(summed_in(image)),)
         add(shared_convolution_name(image, result), convolution_module, image, result, calls=calls)
@@ -146,6 +153,11 @@ def common_modules(names: Sequence[str], processor: Machine) -> list[CommonModul
         for each in (*(_COMMON[module] for module in common.called(processor)), common):
             found.setdefault(each.name, CommonModule(each, processor))
     return list(found.values())
+
+
+def use_tiles(names: Sequence[str], processor: Machine) -> bool:
+    """Whether any of these functions multiplies tiles on a processor."""
+    return any(_COMMON[name].multiplies_tiles(processor) for name in names)
 
 
 def linked(module: ir.Module, entries: Sequence[str], calls: Sequence[ForeignCall] = ()) -> CompiledCode:
