@@ -42,7 +42,7 @@ SUMS, LEFT, RIGHT = (0, 1, 2, 3), (4, 5), (6, 7)
 CONFIGURE = "hotdesk_configure_tiles"
 """The function that says which shapes tiles have, given how many rows a slab has."""
 
-_DEEP = 512  # steps of k for which a slab is in the nearest cache, with what passes by
+_DEEP = 256  # steps of k for which a slab is in the nearest cache, with what passes by
 _DEEPEST = 8192  # steps of k for which b is packed at once
 _SHORT = 128  # the same on the stack
 _WAITING = 512  # rows whose sums wait where k is cut
