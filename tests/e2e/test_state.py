@@ -312,6 +312,12 @@ def _changes_chained_views(self: Any, x: torch.Tensor) -> torch.Tensor:
     return self.a.sum(1) + x
 
 
+def _changes_transposed_rows(self: Any, x: torch.Tensor) -> torch.Tensor:
+    self.a.t()[2:5].mul_(x)
+    self.a.T[0] = x
+    return self.a.T[1] + x
+
+
 _A = 64 * 16 * 4
 
 
@@ -326,6 +332,7 @@ _A = 64 * 16 * 4
         (_computes_product, 0),
         (_transposes, 0),
         (_changes_chained_views, 0),
+        (_changes_transposed_rows, _A // 16),
     ],
 )
 def test_what_is_copied_is_what_has_to_be(function: Any, least: int) -> None:

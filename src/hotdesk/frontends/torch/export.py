@@ -35,6 +35,7 @@ from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expression
 from hotdesk.frontends.torch.data_sizes import data_maker, defined_symbols
 from hotdesk.frontends.torch.decompositions.asserted import assertions_kept
 from hotdesk.frontends.torch.decompositions.cross_map import cross_maps_composed
+from hotdesk.frontends.torch.decompositions.cumulative_average import cumulative_averages_composed
 from hotdesk.frontends.torch.decompositions.replaced_functions import ReplacedFunctions
 from hotdesk.frontends.torch.decompositions.table import asked_before_autograd, decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames, dimension_names, merged_limits, merged_names
@@ -82,6 +83,7 @@ from hotdesk.frontends.torch.size_values import Check
 from hotdesk.frontends.torch.splats import fold_splats
 from hotdesk.frontends.torch.tensor_assertions import assertions_returned
 from hotdesk.frontends.torch.tracing_lock import traced_alone
+from hotdesk.frontends.torch.transposed_writes import untranspose_writes
 from hotdesk.frontends.torch.unwritten_code import code_put_off
 from hotdesk.frontends.torch.views import spell_out_views
 from hotdesk.ir.context import make_context
@@ -248,7 +250,13 @@ def _exported(
 ) -> ExportedProgram:
     if isinstance(model, ExportedProgram):
         return model
-    with ReplacedFunctions(), cross_maps_composed(), check_messages_kept(), assignments_written(model) as assigned:
+    with (
+        ReplacedFunctions(),
+        cross_maps_composed(),
+        cumulative_averages_composed(),
+        check_messages_kept(),
+        assignments_written(model) as assigned,
+    ):
         program = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
     assigned.refuse_lost(program)
     refuse_gradients(program)
@@ -293,6 +301,7 @@ def _settle(graph: torch.fx.Graph) -> None:
     name_places(graph)
     settle_empties(graph)
     fold_splats(graph)
+    untranspose_writes(graph)
     spell_out_views(graph)
 
 

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import linecache
 import math
 import operator
 import re
@@ -41,7 +42,7 @@ from hotdesk.frontends.torch.data_sizes import defined_symbols, is_settled
 from hotdesk.frontends.torch.decompositions.composed import LARGEST_DETERMINANT
 from hotdesk.frontends.torch.decompositions.repairs import is_element
 from hotdesk.frontends.torch.dims import SizeNames
-from hotdesk.frontends.torch.lines import node_line, noted_line, user_line
+from hotdesk.frontends.torch.lines import is_users, node_line, noted_line, user_line
 from hotdesk.frontends.torch.specs import DTYPES, unsupported_dtype
 from hotdesk.frontends.torch.symbolic_numbers import plain
 from hotdesk.ir.locations import python_line
@@ -106,13 +107,22 @@ def refusal(error: Exception, what: str, hint: str) -> HotdeskError:
     if re.search(r"data.?dependent|unbacked|dynamic.?output.?shape", f"{type(error).__name__} {error}", re.IGNORECASE):
         got = "one that is known only when the program runs" if re.search(r"\bz?uf?\d+\b", message) else message
         op = _failing_op(error)
+        hint = (
+            "Write it with `torch.where` or `torch.cond`, say what holds by `torch._check`, or keep that part outside "
+            "the compiled model."
+        )
+        buffer = _buffer_asked(error)
+        if buffer is not None:
+            hint += (
+                f" `{buffer}` is a buffer, which calls may change: what is settled before the model is compiled is for an "
+                "attribute that is a bool or a number."
+            )
         return DataDependentShapeError(
             "a size or a branch depends on the values of a tensor",
             expected="sizes that follow from the sizes of the arguments",
             got=got if op is None or op in got else f"{got}, in op `{op}`",
             where=where,
-            hint="Write it with `torch.where` or `torch.cond`, say what holds by `torch._check`, or keep that part outside "
-            "the compiled model.",
+            hint=hint,
         )
     return ExportError(what, got=f"{type(error).__name__}: {message}", where=where, hint=hint)
 
@@ -126,6 +136,21 @@ def _failing_op(error: BaseException) -> str | None:
             return str(cast(object, op))
         traceback = traceback.tb_next
     return None
+
+
+def _buffer_asked(error: BaseException) -> str | None:
+    """The buffer of a module that the user's line names at which PyTorch stopped."""
+    traceback, found = error.__traceback__, None
+    while traceback is not None:
+        if is_users(traceback.tb_frame.f_code.co_filename):
+            found = traceback
+        traceback = traceback.tb_next
+    if found is None:
+        return None
+    line = linecache.getline(found.tb_frame.f_code.co_filename, found.tb_lineno)
+    modules = [each for each in found.tb_frame.f_locals.values() if isinstance(each, torch.nn.Module)]
+    names = [name for module in modules for name, _ in module.named_buffers(recurse=False)]
+    return next((name for name in names if re.search(rf"\.{re.escape(name)}\b", line)), None)
 
 
 def _essence(message: str) -> str:

@@ -40,6 +40,7 @@ from hotdesk.frontends.torch.attention_gradient import BlockedAttention
 from hotdesk.frontends.torch.cross_entropy import fuse_cross_entropy
 from hotdesk.frontends.torch.decompositions.cross_map import cross_maps_composed
 from hotdesk.frontends.torch.decompositions.ctc_loss import CTC, CtcByTensors
+from hotdesk.frontends.torch.decompositions.cumulative_average import cumulative_averages_composed
 from hotdesk.frontends.torch.decompositions.table import margins_composed
 from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.lines import is_users
@@ -243,6 +244,7 @@ def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:
             BlockedAttention(),
             CtcByTensors(),
             cross_maps_composed(),
+            cumulative_averages_composed(),
             margins_composed(),
             sdpa_kernel(SDPBackend.MATH),
             torch.backends.mkldnn.flags(enabled=False),

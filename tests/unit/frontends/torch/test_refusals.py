@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn import functional
 
@@ -24,6 +24,22 @@ def test_symbols_of_the_tracer_are_not_shown(symbol: str) -> None:
     error = refusal(raised, "torch.export cannot capture the model", "")
     assert isinstance(error, DataDependentShapeError)
     assert symbol not in str(error)
+
+
+class _Begun(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("begun", torch.tensor([False]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.begun:
+            x = x * 2
+        return x + 1
+
+
+def test_a_branch_on_a_buffer_is_told_to_be_one_on_an_attribute() -> None:
+    with pytest.raises(DataDependentShapeError, match=r"`begun` is a buffer.* attribute that is a bool"):
+        hotdesk.compile(_Begun(), (torch.randn(3),))
 
 
 def _gradient(x: Tensor, weight: Tensor) -> Tensor:
