@@ -3,7 +3,8 @@
 *Live sum.* Buffers live at one step lie apart, so together they need the sum of their footprints. A live buffer lies
 in the arena or in a pool. Those in one pool can only be buffers it may host (whole live range inside one free
 interval, size within the capacity); their footprints lie apart below the capacity rounded up to their alignment, so
-they sum to at most that figure, and to no more than all eligible live buffers together. The arena holds the rest:
+they sum to at most that figure, and to no more than all eligible live buffers together. The capacity is rounded down
+where the bytes behind that are too few for the end of any of them. The arena holds the rest:
 
     arena >= live sum - min(sum over pools of min(capacity, eligible live sum), live sum of buffers eligible anywhere)
 
@@ -120,16 +121,16 @@ def lower_bound(problem: Problem) -> Bound:
     if problem.is_plain:
         hosts = eligibility(problem)
         loads = [(b.lower, b.upper, b.footprint, i) for i, b in enumerate(problem.buffers) if b.size]
-        alignments = [buffer.alignment for buffer in problem.buffers]
+        ends = [(buffer.alignment, buffer.size) for buffer in problem.buffers]
     else:
         hosts = np.zeros((len(bodies), len(problem.pools)), dtype=np.bool_)
         for k, body in enumerate(bodies):
             hosts[k, list(hosting_pools(problem, body))] = True
         loads = [(r.lower, r.upper, r.top - r.bottom, k) for k, body in enumerate(bodies) for r in body.rectangles]
-        alignments = [body.alignment for body in bodies]
+        ends = [(body.alignment, 1) for body in bodies]  # a body may end anywhere
     columns: NDArray[np.int64] = np.array(list(zip(*loads, strict=True)) or [()] * 4, dtype=np.int64)
     events = Events.of(columns[0], columns[1])
-    capacities = _rounded_capacities(problem.pools, hosts, alignments)
+    capacities = _rounded_capacities(problem.pools, hosts, ends)
     step, peak = events.tightest_step(columns[2], hosts[columns[3]], capacities)
     live = Bound(peak, step, tuple(b.id for b in problem.buffers if b.size and b.is_live(step)))
     pinned = (
@@ -224,13 +225,19 @@ def _is_free(pool: Pool, lower: int, upper: int) -> bool:
     return at >= 0 and upper <= pool.free[at][1]
 
 
-def _rounded_capacities(pools: tuple[Pool, ...], hosts: Eligibility, alignments: Sequence[int]) -> list[int]:
-    """Capacities rounded up to the strictest alignment of what a pool may host."""
+def _rounded_capacities(pools: tuple[Pool, ...], hosts: Eligibility, ends: Sequence[tuple[int, int]]) -> list[int]:
+    """Capacities rounded up to the strictest alignment of what a pool may host; down where none of that can end behind it.
+
+    `ends` has alignments and sizes. Of several alignments, footprints may end between multiples of the strictest one.
+    """
     found: list[int] = []
     for k, pool in enumerate(pools):
-        eligible: list[int] = np.flatnonzero(hosts[:, k]).tolist()
-        strictest = max((alignments[i] for i in eligible), default=1)
-        found.append(-(-pool.capacity // strictest) * strictest)
+        hosted: list[int] = np.flatnonzero(hosts[:, k]).tolist()
+        eligible = [ends[i] for i in hosted]
+        strictest = max((alignment for alignment, _ in eligible), default=1)
+        whole, behind = pool.capacity // strictest * strictest, pool.capacity % strictest
+        beyond = any(alignment != strictest or (size - 1) % strictest < behind for alignment, size in eligible)
+        found.append(whole + strictest if behind and beyond else whole)
     return found
 
 

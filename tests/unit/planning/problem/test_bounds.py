@@ -1,4 +1,4 @@
-from hotdesk.planning import Bound, Buffer, Pool, Problem, lower_bound
+from hotdesk.planning import Bound, Buffer, Pool, Problem, lower_bound, plan
 
 
 def test_the_certificate_names_what_is_live_at_the_peak() -> None:
@@ -35,6 +35,16 @@ def test_a_pool_lends_no_more_than_its_capacity() -> None:
 
 def test_padding_at_the_end_of_a_pool_needs_no_memory() -> None:
     assert lower_bound(Problem((Buffer("a", 0, 1, 100),), (Pool("p", 100, ((0, 1),)),))).bytes == 0
+
+
+def test_what_is_behind_the_last_whole_block_of_a_pool_is_lent_to_what_may_end_there() -> None:
+    sizes = {"a": 96, "b": 48, "c": 32}
+    pool = (Pool("p", 80, ((0, 1),)),)
+    buffers = tuple(Buffer(name, 0, 1, size, 64) for name, size in sizes.items())
+    assert lower_bound(Problem(buffers, pool)).bytes == 128 + 64 + 64 - 64
+    assert plan(Problem(buffers, pool)).arena == 128 + 64 + 64 - 64
+    assert lower_bound(Problem((*buffers, Buffer("d", 0, 1, 16, 64)), pool)).bytes == 128 + 64 + 64 + 64 - 128
+    assert lower_bound(Problem((*buffers, Buffer("d", 0, 1, 64, 32)), pool)).bytes == 128 + 64 + 64 + 64 - 128
 
 
 def test_two_pools_do_not_lend_to_one_buffer_twice() -> None:
