@@ -21,12 +21,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.shared_loops import SHAREABLE
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered, verify
 from hotdesk.ir.linking import define
 from hotdesk.ir.walking import main_function, nested_ops
 from hotdesk.kernels.parts import share_parts
+from hotdesk.models.control_flow import SHAREABLE
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse

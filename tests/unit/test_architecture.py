@@ -1,9 +1,13 @@
-"""docs/architecture.md: the files that it names are there, and its floors are those that modules keep."""
+"""docs/architecture.md: the files that it names are there, and its floors are those that modules keep; and what the source says
+of itself: each folder in which order to read it, each op that two modules ask about once."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 from tests.unit.test_floors import FLOORS
 
@@ -12,6 +16,7 @@ SOURCE = ROOT / "src" / "hotdesk"
 TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 _OTHERS = ("program.", "search.py", "models.py", "checker.py", "program.py", "ir.Op")
 """Beginnings of what is no module: methods of a `Program`, classes of MLIR's, files with the name of a package."""
+_OP = r"(?:affine|arith|bufferization|builtin|cf|func|hotdesk|linalg|math|memref|scf|tensor|tm_tensor|vector)\.\w+"
 
 
 def test_files_are_there() -> None:
@@ -46,6 +51,70 @@ def test_modules_that_are_not_there_are_found() -> None:
     text = "`plans/planner.py`, `planner.py`, `analysis.in_place.search`, `planning.planner.plan` and `planning.all_sizes.x`"
     path = SOURCE / "runtime" / "program.py"
     assert {name for name in _named(text) if not _is_there(name, path)} == {"planner.py", "planning.all_sizes.x"}
+
+
+def test_folders_say_in_which_order_they_are_read() -> None:
+    unread = {folder: names for folder in _folders() if (names := _unread(folder))}
+    assert unread == {}
+
+
+def test_modules_that_a_folder_does_not_name_are_found(tmp_path: Path) -> None:
+    (tmp_path / "__init__.py").write_text('"""Read `first.py`, then `second.py`."""')
+    (tmp_path / "first.py").write_text('"""It stands on `third`."""')
+    for name in ("second", "third", "fourth"):
+        (tmp_path / f"{name}.py").write_text("")
+    assert _unread(tmp_path) == {"fourth"}
+
+
+def test_names_of_ops_stand_in_one_constant() -> None:
+    assert _repeated({path: path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}) == {}
+
+
+def test_names_of_ops_in_two_constants_are_found() -> None:
+    sources = {
+        Path("a.py"): 'CALL = "func.call"\n_X = ("scf.for", "scf.if")',
+        Path("b.py"): '_CALL, Y = "func.call", 1',
+    }
+    assert _repeated(sources) == {"'func.call'": ["a.py", "b.py"]}
+
+
+def _folders() -> list[Path]:
+    """The packages within the package: of the root docs/architecture.md tells."""
+    return sorted(path.parent for path in SOURCE.rglob("__init__.py") if path.parent != SOURCE)
+
+
+def _unread(folder: Path) -> set[str]:
+    """The modules of a folder that neither its docstring names nor the module that is to be read first."""
+    text = _docstring(folder / "__init__.py")
+    named = re.findall(r"`(\w+)(?:\.py)?`", text)
+    first = next((folder / f"{name}.py" for name in named if (folder / f"{name}.py").exists()), None)
+    named += [] if first is None else re.findall(r"`(\w+)(?:\.py)?`", _docstring(first))
+    return {path.stem for path in folder.glob("*.py")} - {"__init__", *named}
+
+
+def _docstring(path: Path) -> str:
+    return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+
+
+def _repeated(sources: Mapping[Path, str]) -> dict[str, list[str]]:
+    """The names of ops, or lists of them, that are constants of several modules, with these."""
+    found: dict[str, list[str]] = {}
+    for path, text in sources.items():
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.Assign):
+                pairs = isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple)
+                for value in cast(ast.Tuple, node.value).elts if pairs else [node.value]:
+                    if _is_of_ops(value):
+                        found.setdefault(ast.unparse(value), []).append(path.name)
+    return {value: names for value, names in found.items() if len(names) > 1}
+
+
+def _is_of_ops(value: ast.expr) -> bool:
+    """Whether a constant is the name of an op, or a list of such."""
+    if isinstance(value, (ast.Tuple, ast.Set, ast.List)):
+        return bool(value.elts) and all(map(_is_of_ops, value.elts))
+    text = value.value if isinstance(value, ast.Constant) else None
+    return isinstance(text, str) and re.fullmatch(_OP, text) is not None
 
 
 def _named(text: str) -> set[str]:

@@ -4,7 +4,8 @@
 
 Read `check` first, then `report` (what is told) and `interpreter` (how a function is made ready and run); `dialects` has a file
 for each dialect. What a program runs on: `buffers` (allocations, and memrefs as views of them), `memory` (allocating, freeing,
-reading, writing), `arenas` (buffers that take turns), `races` and `overlaps`. What it is called with: `parameters`, `arguments`.
+reading, writing), `arenas` (buffers that take turns), `races`, `overlaps`, `values`. What it is called with: `parameters`,
+`arguments`. What attributes say is in `attributes`; `findings` collects faults.
 Structured ops become `linalg.generic` (`expansions`) and run by whole arrays (`iteration`, `reductions`).
 
 docs/checker.md lists what is told, and what is not.

@@ -21,6 +21,7 @@ from hotdesk.ir.types import (
 )
 from hotdesk.ir.walking import attributes_of, captured_operands
 
+UNREALIZED_CAST = "builtin.unrealized_conversion_cast"
 _HOW = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 """The predicates of `arith.cmpi`, as it numbers them."""
 _HOW_FLOATS = (

@@ -15,7 +15,7 @@ from hotdesk.models.memref import RESHAPE, VIEWS, viewed
 from hotdesk.models.model import Buffers, OpModel
 
 _LOCAL = ("memref", "linalg", "vector", "affine")
-_TO_BUFFER, _TO_TENSOR = "bufferization.to_buffer", "bufferization.to_tensor"
+TO_BUFFER, TO_TENSOR = "bufferization.to_buffer", "bufferization.to_tensor"
 
 
 def _alloc_facts(op: ir.Operation) -> Facts:
@@ -76,7 +76,7 @@ def _to_tensor_facts(op: ir.Operation) -> Facts:
 
 def is_lent(op: ir.Operation) -> bool:
     """Whether a `to_tensor` is promised its memory alone, and no tensor of the function lies there."""
-    return "restrict" in op.attributes and made_by(viewed(op.operands[0]), _TO_BUFFER) is None
+    return "restrict" in op.attributes and made_by(viewed(op.operands[0]), TO_BUFFER) is None
 
 
 def _bufferize_to_tensor(op: ir.Operation, buffers: Buffers) -> None:
@@ -96,7 +96,7 @@ def _expand_to_tensor(op: ir.Operation) -> list[ir.Value] | None:
     """
     if "restrict" in op.attributes and not is_lent(op):
         del op.attributes["restrict"]
-    producer = made_by(op.operands[0], _TO_BUFFER)
+    producer = made_by(op.operands[0], TO_BUFFER)
     if producer is None or "read_only" not in producer.attributes:
         return None
     source = producer.operands[0]
@@ -114,7 +114,7 @@ def _expand_to_buffer(op: ir.Operation) -> list[ir.Value] | None:
         return None
     source = op.operands[0]
     owned = create("hotdesk.own", [source], [source.type], before=op).results[0]
-    return [create(_TO_BUFFER, [owned], [op.results[0].type], {"read_only": ir.UnitAttr.get()}, before=op).results[0]]
+    return [create(TO_BUFFER, [owned], [op.results[0].type], {"read_only": ir.UnitAttr.get()}, before=op).results[0]]
 
 
 def _bufferize_to_buffer(op: ir.Operation, buffers: Buffers) -> None:
@@ -169,7 +169,7 @@ MODELS = {
     "bufferization.alloc_tensor": OpModel(_alloc_facts, _bufferize_alloc),
     "bufferization.dealloc_tensor": OpModel(no_facts, _bufferize_dealloc),
     "bufferization.materialize_in_destination": OpModel(_materialize_facts, _bufferize_materialize),
-    _TO_TENSOR: OpModel(_to_tensor_facts, _bufferize_to_tensor, expand=_expand_to_tensor),
-    _TO_BUFFER: OpModel(_to_buffer_facts, _bufferize_to_buffer, expand=_expand_to_buffer),
+    TO_TENSOR: OpModel(_to_tensor_facts, _bufferize_to_tensor, expand=_expand_to_tensor),
+    TO_BUFFER: OpModel(_to_buffer_facts, _bufferize_to_buffer, expand=_expand_to_buffer),
     "hotdesk.own": OpModel(_own_facts, _bufferize_own),
 }

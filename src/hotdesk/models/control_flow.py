@@ -15,7 +15,9 @@ from hotdesk.models.facts import RESULTS, Flow
 from hotdesk.models.registry import model_of
 from hotdesk.models.scf import LOOPS_AND_BRANCHES, TERMINATORS
 
-PARALLEL = frozenset({"scf.forall", "scf.parallel", "affine.parallel", "gpu.launch"})
+SHAREABLE = ("scf.forall", "scf.parallel")
+"""Parallel loops that threads may share."""
+PARALLEL = frozenset({*SHAREABLE, "affine.parallel", "gpu.launch"})
 """Ops whose regions may run several times at one time."""
 LOOPS = PARALLEL | {"scf.for", "scf.while", "affine.for"}
 """Ops whose regions may run more than once."""
@@ -27,10 +29,11 @@ ENDS = (*TERMINATORS, "shape.assuming_yield")
 """What ends their regions."""
 STACK_SCOPES = (LOOPS | {"memref.alloca_scope"}) - {"scf.while", "gpu.launch"}
 """Ops that give back, at the end of each run of their region, what was allocated on the stack in it; functions do so, too."""
-CHOOSING = ("arith.select", "cf.cond_br", "cf.switch")
+CHOICE = "arith.select"
+"""Chooses one of two values."""
+CHOOSING = (CHOICE, "cf.cond_br", "cf.switch")
 """Ops of which a condition says which operands count."""
 INDEX_BITS = 64
-_OF_SCF = ("scf.forall", "scf.parallel")
 _TAKING_SCALARS = ("func.return", "affine.yield", "linalg.yield", "scf.reduce", "scf.reduce.return")
 _REDUCING = ("scf.parallel", "scf.reduce")
 _SCOPE = "memref.alloca_scope"
@@ -43,7 +46,7 @@ def flow_of(op: ir.Operation) -> Flow | None:
     model = model_of(op.name)
     if model is not None and model.flow is not None:
         return model.flow(op)
-    if op.name in _OF_SCF:
+    if op.name in SHAREABLE:
         return Flow(follows=frozenset({(0, 0)}))
     if op.name == _SCOPE:
         return Flow(exits=tuple((0, i, RESULTS, i) for i in range(len(op.results))), runs=True)
@@ -70,7 +73,7 @@ def way_of(op: ir.Operation, operand: int) -> int:
 
     0 if the condition is true and 1 if it is false; of a switch 0 is the default, and the cases follow.
     """
-    if op.name == "arith.select":
+    if op.name == CHOICE:
         return operand - 1
     ways = {passed: successor for passed, successor, _ in branched(op) or ()}
     return ways[operand]

@@ -19,7 +19,8 @@ from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.model import Buffers, OpModel
 
 RETURN = "func.return"
-CALLS = ("func.call", "func.call_indirect")
+CALL = "func.call"
+CALLS = (CALL, "func.call_indirect")
 """Calls of functions, which own what they are called for and hand over what they return."""
 _EDGE = Spaces(edge=True)
 
@@ -59,7 +60,7 @@ def _bufferize_call(op: ir.Operation, buffers: Buffers) -> None:
     kinds = [op.results[i].type for i in kept]
     types = [buffers.signature_type(kind) if is_tensor(kind) else kind for kind in kinds]
     attributes = call_attributes(op, [*range(len(arguments)), *([None] * len(results))], kept)
-    new = create("func.call", [*arguments, *results.values()], types, attributes, before=op)
+    new = create(CALL, [*arguments, *results.values()], types, attributes, before=op)
     for number, after in zip(kept, new.results, strict=True):
         if is_tensor(op.results[number].type):
             buffers.assign(op.results[number], after)
@@ -110,5 +111,5 @@ def _callee(op: ir.Operation) -> Callee:
 
 MODELS = {
     RETURN: OpModel(_return_facts),
-    "func.call": OpModel(_call_facts, _bufferize_call, takes_scalars=True),
+    CALL: OpModel(_call_facts, _bufferize_call, takes_scalars=True),
 }

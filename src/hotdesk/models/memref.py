@@ -19,7 +19,8 @@ REARRANGING = ("memref.expand_shape", "memref.collapse_shape", "memref.reinterpr
 METADATA = "memref.extract_strided_metadata"
 WHOLE_VIEWS = ("memref.expand_shape", "memref.collapse_shape", "memref.cast", RESHAPE)
 """Ops whose result is all of their operand's memory."""
-ONE_TO_ONE = ("memref.assume_alignment", "memref.distinct_objects")
+ASSUME_ALIGNMENT = "memref.assume_alignment"
+ONE_TO_ONE = (ASSUME_ALIGNMENT, "memref.distinct_objects")
 """Ops with a result for each operand, which is that operand."""
 _OF_FIRST = frozenset({*CASTS, *REARRANGING, METADATA, "memref.subview", "memref.transpose"})
 

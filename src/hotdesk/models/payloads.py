@@ -9,6 +9,9 @@ from hotdesk.ir.building import create, dim, index_constant, loop, structured
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.ir.walking import nested_ops
 
+LOADS = ("tensor.extract", "memref.load")
+"""Ops that read one element."""
+
 Element = Callable[[list[ir.Value], ir.Operation], ir.Value]
 """Makes, in front of an op, the element at a position."""
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import (
+    UNREALIZED_CAST,
     create,
     dim,
     empty_of,
@@ -135,7 +136,7 @@ def _same_bits(scalar: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Valu
 def _signless(scalar: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
     if scalar.type == kind:
         return scalar
-    return create("builtin.unrealized_conversion_cast", [scalar], [kind], before=before).results[0]
+    return create(UNREALIZED_CAST, [scalar], [kind], before=before).results[0]
 
 
 def _without_sign(kind: ir.Type) -> ir.Type:

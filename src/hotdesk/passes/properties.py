@@ -29,7 +29,8 @@ from hotdesk.models.func import CALLS
 from hotdesk.models.generics import is_linalg
 from hotdesk.models.hotdesk import SPREAD, letters_of, scratch_operands
 from hotdesk.models.memref import stored
-from hotdesk.models.new_memory import freed
+from hotdesk.models.new_memory import ALLOC, ALLOCA, DEALLOC, freed
+from hotdesk.models.payloads import LOADS
 from hotdesk.models.registry import model_of
 
 
@@ -81,7 +82,7 @@ def _read(function: ir.Operation) -> tuple[list[ir.Operation], set[ir.Operation]
             here = is_left and len(blocks) == 1 and bool(ops) and ops[-1].name != "llvm.unreachable"
             for op in ops:
                 waiting += ((each, here) for each in op.regions)
-                if here and op.name == "memref.alloc":
+                if here and op.name == ALLOC:
                     allocations.append(op)
     return allocations, ends
 
@@ -152,7 +153,7 @@ def _unchecked_index(module: ir.Module) -> ir.Operation | None:
         for op in (op for op in nested_ops(function) if op.name == "linalg.generic"):
             body = op.regions[0].blocks[0]
             inside = [view.operation for view in body.operations]
-            read = next((each for each in inside if each.name in _READS and _is_read_at(each, body)), None)
+            read = next((each for each in inside if each.name in LOADS and _is_read_at(each, body)), None)
             if read is not None and all(each.name != "cf.assert" for each in nested_ops(op)):
                 return read
     return None
@@ -250,7 +251,7 @@ def _ends_beyond(view: ir.Operation) -> bool:
 def _freed_twice(module: ir.Module) -> ir.Operation | None:
     freed_by: set[tuple[ir.Value, ir.Block]] = set()
     for op in (op for function in all_functions(module) for op in nested_ops(function)):
-        if op.name == "memref.dealloc":
+        if op.name == DEALLOC:
             if (op.operands[0], op.block) in freed_by:
                 return op
             freed_by.add((op.operands[0], op.block))
@@ -259,12 +260,11 @@ def _freed_twice(module: ir.Module) -> ir.Operation | None:
 
 def _freed_stack(module: ir.Module) -> ir.Operation | None:
     ops = (op for function in all_functions(module) for op in nested_ops(function))
-    return next((op for op in ops if op.name == "memref.dealloc" and made_by(op.operands[0], "memref.alloca")), None)
+    return next((op for op in ops if op.name == DEALLOC and made_by(op.operands[0], ALLOCA)), None)
 
 
 _VALUES = ("linalg.", "tensor.", "hotdesk.", "tm_tensor.")
 _WITH_EQUATIONS = ("hotdesk.contract", "hotdesk.attention")
-_READS = ("tensor.extract", "memref.load")
 _DIVISIONS = frozenset(f"arith.{name}{sign}" for name in ("div", "rem", "ceildiv", "floordiv") for sign in ("si", "ui"))
 
 NO_TENSORS = Property("no tensor is left", _tensor)

@@ -19,6 +19,7 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.shapes import MadeWith, shape_made
 from hotdesk.ir.types import DYNAMIC, element_bytes, element_of, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, flag_of, int_array, integer_of
+from hotdesk.models.memref import METADATA
 from hotdesk.program.joins import is_inside, settled, sources_of
 from hotdesk.sizes.expressions import integer, product, replaced
 from hotdesk.sizes.proofs import SizeProver
@@ -126,7 +127,7 @@ class SymbolicSizes:
             return self._select(op)
         if name in ("affine.apply", "affine.min", "affine.max"):
             return applied(op, [self.value(v) for v in op.operands])
-        return self._read(value) if name == "memref.extract_strided_metadata" else None
+        return self._read(value) if name == METADATA else None
 
     def _changes_sign(self, op: ir.Operation) -> bool:
         """Whether a cast of a number without a sign may make one above 0 of one below."""

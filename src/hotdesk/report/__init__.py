@@ -2,7 +2,8 @@
 
 Read first `memory.py` and `records.py` (figures of a call) and `document.py` (all that a report holds), then a renderer:
 `text.py`, `tables.py`, `page.py` with `charts.py` and `vega.py`. `diff.py` and `limits.py` compare two reports, `explaining.py`
-answers questions of one; `profile.py`, `dynamo.py` and `tradeoff.py` are reports of their own.
+answers questions of one, with `certificates.py` (why no plan can be smaller) and `neighbours.py` (who has a place before and
+after whom). `profile.py`, `dynamo.py` and `tradeoff.py` with `tradeoff_page.py` are reports of their own.
 """
 
 from typing import TYPE_CHECKING

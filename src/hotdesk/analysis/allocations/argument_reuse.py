@@ -37,8 +37,8 @@ from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, Kind
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.locations import source_of
+from hotdesk.models.func import CALL
 
-CALL = "func.call"
 _FOREIGN = {
     Kind.ARGUMENT: Reason.NOT_WRITABLE_INPUT,
     Kind.GLOBAL: Reason.NOT_WRITABLE_CONSTANT,

@@ -15,10 +15,11 @@ from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.graphs import reached
 from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.walking import defining_op, module_around, nested_ops
+from hotdesk.models.func import CALL
 from hotdesk.models.memref import viewed
 from hotdesk.models.new_memory import allocated, freed
 
-_CALL, _REALLOC = "func.call", "memref.realloc"
+_REALLOC = "memref.realloc"
 
 
 class GivenFreed:
@@ -29,7 +30,7 @@ class GivenFreed:
 
     def by(self, call: ir.Operation) -> bool:
         """Whether a call of a function may free what it gets."""
-        if call.name != _CALL:
+        if call.name != CALL:
             return False
         module = module_around(call)
         if module not in self._freeing:
@@ -46,7 +47,7 @@ def _freeing(module: ir.Module) -> frozenset[str]:
         if any(map(_may_free_another, ops)) and _frees_arguments(function):
             found.add(name)
         for op in ops:
-            if op.name == _CALL:
+            if op.name == CALL:
                 callers.setdefault(callee_name(op), []).append(name)
     return frozenset(reached(found, lambda name: callers.get(name, ())))
 
@@ -56,7 +57,7 @@ def _may_free_another(op: ir.Operation) -> bool:
     for number in {0} if op.name == _REALLOC else freed(op):
         memref = viewed(op.operands[number])
         made = defining_op(memref)
-        if made is None or not (made.name == _CALL or int(cast(Any, memref).result_number) in allocated(made)):
+        if made is None or not (made.name == CALL or int(cast(Any, memref).result_number) in allocated(made)):
             return True
     return False
 

@@ -41,7 +41,6 @@ from hotdesk.analysis.memrefs.reductions import Combiner, chunk_count, find_comb
 from hotdesk.analysis.memrefs.shared_loops import (
     CALLS,
     MEMORY,
-    SHAREABLE,
     can_be_outlined,
     cut_dimension,
     is_worth_it,
@@ -61,7 +60,7 @@ from hotdesk.ir.walking import (
     ops_around,
     ops_outside_payloads,
 )
-from hotdesk.models.control_flow import PARALLEL
+from hotdesk.models.control_flow import PARALLEL, SHAREABLE
 from hotdesk.models.memref import VIEWS, viewed
 from hotdesk.models.new_memory import ALIGNMENT, ALLOC, DEALLOC, dynamic_sizes
 from hotdesk.program.symbolic import SymbolicSizes

@@ -9,10 +9,10 @@ from hotdesk.analysis.allocations.uses import Allocation, Allocations, bytes_of_
 from hotdesk.analysis.memrefs.buffer_program import BufferOp
 from hotdesk.ir.walking import integer_of
 from hotdesk.models.func import RETURN
+from hotdesk.models.memref import ASSUME_ALIGNMENT
 from hotdesk.models.new_memory import ALIGNMENT, allocated, new_memory
 from hotdesk.models.registry import model_of
 
-ASSUMING = "memref.assume_alignment"
 _FRUGAL = frozenset(
     {
         *("affine", "arith", "bufferization", "cf", "complex", "hotdesk", "index"),
@@ -50,7 +50,7 @@ def alignment_of(allocations: Allocations, allocation: Allocation) -> int:
 
 def counts_on_alignment(op: ir.Operation) -> bool:
     """Whether an op says how the memory of an operand is aligned: `memref.assume_alignment`, and loads and stores that do."""
-    return op.name == ASSUMING or (ALIGNMENT in op.attributes and not allocated(op))
+    return op.name == ASSUME_ALIGNMENT or (ALIGNMENT in op.attributes and not allocated(op))
 
 
 def may_allocate(op: BufferOp) -> bool:

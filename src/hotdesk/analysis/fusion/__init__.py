@@ -1,5 +1,6 @@
 """Which loops may become one.
 
-On tensors: `elementwise.py`, and `attention.py` for the four operations that become `hotdesk.attention`. On memory:
-`buffer_fusion.py`, with `fusion_blocks.py`, the block that it changes.
+On tensors: `elementwise.py`, `attention.py` for the four operations that become `hotdesk.attention`, and `accumulation.py` with
+`scaled_products.py` for products that are added up where the rest of a sum lies. On memory: `buffer_fusion.py`, with
+`fusion_blocks.py`, the block that it changes.
 """

@@ -1,9 +1,14 @@
 """Which results overwrite their operands, and what is copied where that must not be.
 
-Read first `inplace.py`, the rules and their order, then `places.py`, which values share memory, and `interference.py`, when they
-must not. What lies where: `occupants.py`, `occupancy.py`, `locations.py`, `sources.py`, `separation.py`. What is asked of an op:
-`access.py`, `conflicts.py`, `displacement.py`, `destinations.py`. Control flow, as coalescing of phis and parallel
-copies (Boissinot et al., 2009): `flow_edges.py`, `flow_copies.py`, `merges.py`; loops in `region_loops.py` and `block_loops.py`
-with `parallel_copies.py`, `buffer_swaps.py` and `loop_entry.py`. `search.py` analyses a function again with other premises and
-keeps what copies less: `merge_search.py` and `writes_given_up.py`, both by `causes.py`, and `copied_slices.py`.
+Read first `inplace.py`, the rules, `orders.py`, their order, then `places.py`, which values share memory, and
+`interference.py`, when they must not. What lies where: `occupants.py`, `occupancy.py`, `locations.py`, `sources.py`,
+`separation.py`, `reuse.py`. What is asked of an op: `access.py`, `conflicts.py`, `displacement.py`, `destinations.py`.
+
+Control flow, as coalescing of phis and parallel copies (Boissinot et al., 2009): `flow_edges.py`, `flow_copies.py`,
+`merges.py`; loops in `region_loops.py` and `block_loops.py` with `parallel_copies.py`, `buffer_swaps.py` and `loop_entry.py`.
+Calls: `inplace_calls.py`, and `recursion.py` for functions that call each other.
+
+`search.py` analyses a function again with other premises and keeps what copies less, by `copied_bytes.py` and
+`cost_of_copy.py`: `merge_search.py` and `writes_given_up.py`, both by `causes.py`, and `copied_slices.py`. `plain_values.py`
+shows what was found by the names of values.
 """

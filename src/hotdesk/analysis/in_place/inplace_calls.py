@@ -29,9 +29,9 @@ from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Reason
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.walking import symbol_name
+from hotdesk.models.func import CALL
 from hotdesk.program.calls import bottom_up
 
-CALL = "func.call"
 DEEPEST = 50
 """How many calls within calls are followed; what is called deeper down is taken to overwrite nothing."""
 

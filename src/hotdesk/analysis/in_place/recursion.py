@@ -28,6 +28,7 @@ from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
 from hotdesk.ir.functions import called_name
 from hotdesk.ir.types import shape_of
 from hotdesk.models.callee import Callee, assuming
+from hotdesk.models.func import CALL
 from hotdesk.models.registry import model_of
 
 _READS = (Access.READ, Access.READ_WRITE)
@@ -101,7 +102,7 @@ def with_calls(record: TensorProgram) -> TensorProgram:
     """The same function, in which calls do what is assumed of their callees now."""
     ops = list(record.ops)
     for op in record.ops:
-        model = model_of(op.name) if op.name == "func.call" else None
+        model = model_of(op.name) if op.name == CALL else None
         if model is not None:
             ops[op.number] = replace(op, facts=model.facts(op.operation))
     return replace(record, ops=tuple(ops))

@@ -39,6 +39,11 @@ class Kind(Enum):
     PASSED = "passed"
     UNKNOWN = "unknown"
 
+    @property
+    def is_derived(self) -> bool:
+        """Whether such a memref shows the memory of others, which are known."""
+        return self in (Kind.VIEW, Kind.CHOICE, Kind.PASSED)
+
 
 @dataclass(frozen=True, slots=True)
 class BufferValue(Value):

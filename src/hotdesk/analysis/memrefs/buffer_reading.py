@@ -18,10 +18,11 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, BufferValue, Kind
+from hotdesk.ir.building import UNREALIZED_CAST
 from hotdesk.ir.types import is_any_tensor, is_buffer, is_token
 from hotdesk.ir.walking import nested_ops
 from hotdesk.models.asynchronous import runs_on
-from hotdesk.models.control_flow import branched, flow_of, takes_scalars
+from hotdesk.models.control_flow import CHOICE, branched, flow_of, takes_scalars
 from hotdesk.models.facts import Flow
 from hotdesk.models.func import RETURN
 from hotdesk.models.generics import is_linalg
@@ -30,7 +31,6 @@ from hotdesk.models.new_memory import ALLOCA, GLOBAL, allocated
 from hotdesk.program.reading import Head, Reader
 from hotdesk.program.records import Op
 
-_CAST = "builtin.unrealized_conversion_cast"
 _NUMBERS = (ir.IntegerType, ir.FloatType, ir.IndexType, ir.ComplexType, ir.VectorType)
 _IN_REGISTERS = ("!gpu.mma_matrix<", "!nvgpu.warpgroup.accumulator<", "!x86.amx.tile<")
 
@@ -116,7 +116,7 @@ class HiddenMemory:
 
     def _points(self, op: BufferOp, kind: ir.Type, own: Sequence[int]) -> bool:
         """Whether what an op makes of a type may lead to memory by rule 1."""
-        return op.name in (*POINTING, _CAST) or _may_point(
+        return op.name in (*POINTING, UNREALIZED_CAST) or _may_point(
             kind, op.control, any(number != NOT_A_BUFFER for number in own)
         )
 
@@ -239,7 +239,7 @@ class _BufferReader(Reader[Op, BufferValue]):
         source = view_source(name, position)
         if source is not None and operands[source] != NOT_A_BUFFER:
             kind, sources = Kind.VIEW, (operands[source],)
-        elif name == "arith.select":
+        elif name == CHOICE:
             kind, sources = Kind.CHOICE, operands[1:]
         elif name == GLOBAL:
             kind = Kind.GLOBAL

@@ -35,16 +35,17 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import element_bytes, element_of, is_memref
 from hotdesk.ir.walking import is_loop_or_branch, ops_outside_payloads, top_level_ops
+from hotdesk.models.control_flow import CHOICE
+from hotdesk.models.func import CALL
 from hotdesk.models.memref import QUIET, VIEWS
-from hotdesk.models.new_memory import ALLOC, BASES, DEALLOC
+from hotdesk.models.new_memory import ALLOC, ALLOCA, BASES, DEALLOC
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import product
 from hotdesk.sizes.proofs import known_limit
 from hotdesk.sizes.size import Size, is_opaque
 
 _UNTOUCHING = VIEWS | QUIET | {DEALLOC}
-_CHOICE = "arith.select"
-_CODE = ("memref.store", "memref.copy", "memref.alloca", "func.call")
+_CODE = ("memref.store", "memref.copy", ALLOCA, CALL)
 """Ops that are code of their own between the kernels, as control flow is."""
 
 
@@ -100,7 +101,7 @@ def is_straight(function: ir.Operation, sizes: SymbolicSizes) -> bool:
     for op in top_level_ops(function):
         if is_loop_or_branch(op) or op.name in _CODE or op.name.startswith("vector."):
             return False
-        if op.name == _CHOICE and is_memref(op.results[0].type):
+        if op.name == CHOICE and is_memref(op.results[0].type):
             return False
         if any(isinstance(result.type, ir.IndexType) and is_opaque(sizes.value(result)) for result in op.results):
             return False
@@ -182,7 +183,7 @@ class _Bases:
     def _touches(self, number: int) -> bool:
         """Whether an op touches what it uses, or chooses one of several memrefs: what uses its choice may touch any of them."""
         op = self._program.ops[number]
-        return op.name not in _UNTOUCHING or (op.name == _CHOICE and is_memref(op.operation.results[0].type))
+        return op.name not in _UNTOUCHING or (op.name == CHOICE and is_memref(op.operation.results[0].type))
 
     def _lifetime(self, buffer: BufferValue) -> tuple[int, int] | None:
         """From the first use of an allocation to its deallocation; None if that is not in its block."""

@@ -18,6 +18,7 @@ from hotdesk.ir.shapes import MadeWith
 from hotdesk.ir.types import element_bytes, element_of, is_strided, kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import defining_op, groups_of, segment_sizes, text_of
 from hotdesk.models.memref import CASTS, METADATA, ONE_TO_ONE, REARRANGING, RESHAPE, view_source
+from hotdesk.models.new_memory import GLOBAL
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import expand, product
 from hotdesk.sizes.size import OPAQUE, Size, is_opaque
@@ -79,7 +80,7 @@ class Views:
             return replace(_whole(base, value, 0, (), ()), known=False)
         if op is None:
             return self._base(value)
-        if op.name == "memref.get_global":
+        if op.name == GLOBAL:
             name = text_of(op, "name")
             return self._base(self._globals.setdefault(name, value))
         if op.name in CASTS and not cast(Any, op.operands[0].type).has_rank:

@@ -20,7 +20,6 @@ from hotdesk.models.memref import POINTING
 from hotdesk.models.registry import model_of
 from hotdesk.program.dataflow import united
 
-_DERIVED = (Kind.VIEW, Kind.CHOICE, Kind.PASSED)
 _DISCREET = ("linalg", "memref", "scf", "cf", "arith", "math", "affine", "vector", "tensor", "bufferization", "hotdesk")
 
 
@@ -39,7 +38,7 @@ class Origins:
 
 def _origins(program: BufferProgram) -> list[frozenset[int]]:
     nothing = frozenset[int]()
-    found = [nothing if buffer.kind in _DERIVED else frozenset({buffer.number}) for buffer in program.buffers]
+    found = [nothing if buffer.kind.is_derived else frozenset({buffer.number}) for buffer in program.buffers]
     targets: dict[int, list[int]] = {}
     for buffer in program.buffers:
         for source in buffer.sources:

@@ -24,15 +24,18 @@ from hotdesk._bindings import ir
 from hotdesk.ir.loops import LoopBounds, bounds_of, for_bounds
 from hotdesk.ir.types import is_memref, is_strided, shape_of
 from hotdesk.ir.walking import captured_operands, constant_of, integer_of, made_by, nested_ops
+from hotdesk.models.control_flow import SHAREABLE
+from hotdesk.models.func import CALL
 from hotdesk.models.generics import is_dear
+from hotdesk.models.hotdesk import FOREIGN
+from hotdesk.models.new_memory import ALLOC, ALLOCA, DEALLOC
 
 GRAIN = 1 << 18
 """Operations, an access to memory counting as two, that are worth a thread: some ten microseconds."""
 
-SHAREABLE = ("scf.forall", "scf.parallel")
-MEMORY = ("memref.alloc", "memref.alloca", "memref.dealloc", "memref.realloc", "memref.alloca_scope")
+MEMORY = (ALLOC, ALLOCA, DEALLOC, "memref.realloc", "memref.alloca_scope")
 """What takes and frees memory (rule 2)."""
-CALLS = ("func.call", "hotdesk.foreign")
+CALLS = (CALL, FOREIGN)
 
 _ATOMIC = "memref.atomic_rmw"
 _CHANGES = (_ATOMIC, "memref.generic_atomic_rmw")

@@ -26,15 +26,15 @@ from hotdesk._bindings import ir
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op, entry_block, is_loop_or_branch, nested_ops, ops_around, ops_outside_payloads
 from hotdesk.models import tensor
-from hotdesk.models.control_flow import LOOPS
+from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
+from hotdesk.models.control_flow import CHOICE, LOOPS
 from hotdesk.models.memory_effects import effects_of
 from hotdesk.models.memref import VIEWS, viewed
 from hotdesk.models.new_memory import ALLOCA, BASES
 from hotdesk.program.op_ranges import between
 
-TO_TENSOR = "bufferization.to_tensor"
 _VIEWS = (*tensor.VIEWS, "tensor.reshape")
-_SHOWN = (*_VIEWS, "arith.select")
+_SHOWN = (*_VIEWS, CHOICE)
 """Ops whose results may lie where an operand does without anything being written."""
 
 
@@ -188,7 +188,7 @@ def _root(memref: ir.Value, *, apart: bool) -> ir.Value | None:
     if op is None:
         block = cast(ir.Block, memref.owner)
         return memref if apart and block == entry_block(block.owner.operation) else None
-    return memref if op.name in (ALLOCA, *BASES, "bufferization.to_buffer") else None
+    return memref if op.name in (ALLOCA, *BASES, TO_BUFFER) else None
 
 
 def _written(op: ir.Operation) -> list[ir.Value]:

@@ -16,7 +16,6 @@ from hotdesk.models.func import CALLS
 from hotdesk.program.dataflow import least_solution
 
 EXTERNAL = -1
-_DERIVED = (Kind.VIEW, Kind.CHOICE, Kind.PASSED)
 _NOBODY = frozenset[int]()
 ONLY_EXTERNAL = frozenset({EXTERNAL})
 
@@ -42,7 +41,7 @@ class OwnerCandidates:
         is_lent = buffer.number in self._lent
         if buffer.kind is Kind.ALLOCATION or self._is_called(buffer.number):
             return frozenset({buffer.number, EXTERNAL} if is_lent else {buffer.number})
-        return _NOBODY if buffer.kind in _DERIVED and not is_lent else ONLY_EXTERNAL
+        return _NOBODY if buffer.kind.is_derived and not is_lent else ONLY_EXTERNAL
 
     def owns_itself(self, buffer: int) -> bool:
         """Whether a memref is an owner by its op: an allocation, or a call's result."""

@@ -168,7 +168,10 @@ def _apart(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> bool:
     (first, size, step), (second, length, stride) = a, b
     if size == 0 or length == 0:
         return True
-    if _is_never_less(second, first + _span(size, step)) or _is_never_less(first, second + _span(length, stride)):
+    sizes = SizeProver()
+    if sizes.is_never_less(second, first + _span(size, step)) or sizes.is_never_less(
+        first, second + _span(length, stride)
+    ):
         return True
     distance: Any = expand(first - second)
     return step == stride and isinstance(step, int) and isinstance(distance, int) and step > 1 and bool(distance % step)
@@ -183,16 +186,12 @@ def _contains(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> bool:
     (first, size, step), (second, length, stride) = a, b
     if (first, size, step) == (second, length, stride):
         return True
+    sizes = SizeProver()
     return (
         bool(step == 1)
-        and _is_never_less(second, first)
-        and _is_never_less(first + size, second + _span(length, stride))
+        and sizes.is_never_less(second, first)
+        and sizes.is_never_less(first + size, second + _span(length, stride))
     )
-
-
-def _is_never_less(a: Size, b: Size) -> bool:
-    """Whether a >= b for every value of the sizes; those of index values are not known."""
-    return SizeProver().is_never_less(a, b)
 
 
 def frames_of(function: TensorProgram) -> list[int]:

@@ -13,6 +13,7 @@ from hotdesk.ir.locations import origin, placed, python_line
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import element_bytes, element_of, is_buffer, is_tensor, shape_of
 from hotdesk.ir.walking import captured_operands, users
+from hotdesk.models.bufferization import TO_BUFFER
 from hotdesk.models.facts import Facts, Flow
 from hotdesk.models.func import RETURN
 from hotdesk.models.model import OpModel
@@ -23,7 +24,7 @@ from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import product
 from hotdesk.sizes.size import Size
 
-_SEEN_LATER = frozenset(("bufferization.to_buffer",))
+_SEEN_LATER = frozenset((TO_BUFFER,))
 _LOADED_AGAIN = _SEEN_LATER | {"tensor.extract"}
 """Ops whose result is the tensor's memory, or computed from it, where it is used."""
 

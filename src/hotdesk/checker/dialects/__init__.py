@@ -1,7 +1,9 @@
 """What the ops of each dialect do, one file a dialect: `OPS` by op name, and `TERMINATORS` for those that end a block.
 
-Each is a function that reads an op (`interpreter.OpReader`) and returns what is to be done when it runs. `elementwise` holds what
-the dialects of numbers share. Most of `affine` is lowered first (`check`).
+Each is a function that reads an op (`interpreter.OpReader`) and returns what is to be done when it runs. Memory and control:
+`memref`, `bufferization`, `vector`, `scf`, `cf`, `func`, `shape`. Numbers: `arith`, `math`, `complex`, `ub`, on what
+`elementwise` holds for all of them. Structured ops: `linalg` with `structured` (`linalg.generic`), and `hotdesk`. Most of
+`affine` is lowered first (`check`).
 """
 
 from __future__ import annotations

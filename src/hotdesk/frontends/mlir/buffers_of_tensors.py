@@ -20,7 +20,8 @@ from hotdesk.ir.building import create
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.types import is_memref, is_strided, is_tensor, layout_of, memref_of
 from hotdesk.ir.walking import defined_functions, made_by, main_function, nested_ops
-from hotdesk.passes.bufferize.materializing import TO_BUFFER, TO_TENSOR, copied_as
+from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
+from hotdesk.passes.bufferize.materializing import copied_as
 from hotdesk.passes.tensor.snapshots import take_snapshots
 
 

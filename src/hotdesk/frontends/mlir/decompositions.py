@@ -20,8 +20,9 @@ from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_any_tensor, is_memref, memref_of, shape_of, tensor_with
 from hotdesk.ir.walking import attributes_of, function_around, main_function, nested_ops
+from hotdesk.models.bufferization import TO_TENSOR
 from hotdesk.models.new_memory import DEALLOC
-from hotdesk.passes.bufferize.materializing import TO_TENSOR, copied_as
+from hotdesk.passes.bufferize.materializing import copied_as
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 

@@ -1,8 +1,12 @@
 """From values to memory.
 
 Read first `one_shot.py`, the pass, then `rewriting.py` (the rewrite of one function) with what it stands on: `memory.py`,
-`memrefs.py`, `crossing.py` (regions and blocks), `results.py` with `covering.py` (what functions return), and `deciding.py`
-with `hints.py` (what is said of it). Before it runs `expanding.py`, `unranked.py` and `returning_once.py`, after it
-`finishing.py`; `conventions.py` says how functions pass memory. The partial passes, `*_partial.py` on `partial.py` and
-`materializing.py`, are ended by `finalizing.py`. The others are passes on signatures and types.
+`memrefs.py`, `crossing.py` with `passed_layouts.py` (regions and blocks), `results.py` with `covering.py` and `early_sizes.py`
+(what functions return), and `deciding.py` with `hints.py` (what is said of it). Before it runs `expanding.py`, `unranked.py`
+and `returning_once.py`, after it `staying.py` and `finishing.py`; `conventions.py` says how functions pass memory.
+`annotate.py` shows what would be decided, by `annotations.py`.
+
+The partial passes, `arith_partial.py`, `tensor_partial.py`, `linalg_partial.py`, `scf_partial.py` and `func_partial.py`, on
+`partial.py` and `materializing.py`, are ended by `finalizing.py`. Passes on signatures and types: `out_params.py`,
+`equivalent_results.py`, and `decompose_types.py` with `decompositions.py`.
 """

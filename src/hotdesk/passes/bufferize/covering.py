@@ -8,15 +8,17 @@ from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Reason
 from hotdesk.graphs import reached
 from hotdesk.ir.walking import defining_op, entry_block, made_by
+from hotdesk.models.func import CALL
 from hotdesk.models.memref import all_of
+from hotdesk.models.new_memory import ALLOC, GLOBAL
 from hotdesk.passes.bufferize.memory import PlaceMemory
 from hotdesk.program.joins import sources_of
 
-_MAKING = ("memref.alloc", "func.call")
+_MAKING = (ALLOC, CALL)
 _NO_ALLOCATION = {
     "memref.subview": Reason.PARTIAL_VIEW_RETURNED,
     "memref.reinterpret_cast": Reason.RETURNED_TWICE,
-    "memref.get_global": Reason.NOT_WRITABLE_CONSTANT,
+    GLOBAL: Reason.NOT_WRITABLE_CONSTANT,
 }
 
 
@@ -51,7 +53,7 @@ class Covering:
             return None, Reason.RETURNED_WEIGHT if is_weight else Reason.RETURNED_INPUT
         if op.name in _NO_ALLOCATION:
             return None, _NO_ALLOCATION[op.name]
-        if op.name != "memref.alloc" or not self._runs_once(op.block):
+        if op.name != ALLOC or not self._runs_once(op.block):
             return None, Reason.RETURNED_VIEW
         return buffer, Reason.RESULT_SLOT
 
@@ -82,4 +84,4 @@ class Covering:
 
 def is_called(buffer: ir.Value) -> bool:
     """Whether a memref is what a call returned."""
-    return made_by(buffer, "func.call") is not None
+    return made_by(buffer, CALL) is not None

@@ -15,6 +15,7 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import same_space
 from hotdesk.ir.walking import made_by
+from hotdesk.models.bufferization import TO_TENSOR
 from hotdesk.passes.bufferize.hints import Situation, hint
 
 _READ_ONLY = (
@@ -212,7 +213,7 @@ class Deciding:
     def _is_shown(self, value: int) -> bool:
         """Whether a value is a memref of the program's, and not one that was seen without a rank."""
         producer = self._record.values[value].producer
-        if producer < 0 or self._record.ops[producer].name != "bufferization.to_tensor":
+        if producer < 0 or self._record.ops[producer].name != TO_TENSOR:
             return False
         memref = self._record.ops[producer].operation.operands[0]
         seen = made_by(memref, "memref.cast")

@@ -34,6 +34,7 @@ from hotdesk.ir.signature import FunctionSignature, set_signature, signature
 from hotdesk.ir.walking import defining_op, nested_ops
 from hotdesk.models import scf
 from hotdesk.models.cf import branch_segments
+from hotdesk.models.func import CALL, RETURN
 from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.decompositions import TypeDecomposition, decompositions
@@ -168,7 +169,7 @@ def _check(what: str, kind: ir.Type, wanted: Sequence[ir.Type], values: Sequence
 
 
 def _rewrite(op: ir.Operation, parts: _Parts) -> None:
-    boundary = op.name in ("func.return", "func.call") or op.name.startswith("cf.") or op.name in scf.MODELS
+    boundary = op.name in (RETURN, CALL) or op.name.startswith("cf.") or op.name in scf.MODELS
     if not boundary or not any(parts.of_type(v.type) for v in (*op.operands, *op.results)):
         return
     groups = [parts.unpacked(value, op) for value in op.operands]

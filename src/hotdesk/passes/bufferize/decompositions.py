@@ -20,7 +20,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import PassError
-from hotdesk.ir.building import create
+from hotdesk.ir.building import UNREALIZED_CAST, create
 
 GROUP = "hotdesk.type_decompositions"
 
@@ -82,8 +82,6 @@ def _loaded(point: EntryPoint) -> TypeDecomposition:
 
 # Tuples
 
-_CAST = "builtin.unrealized_conversion_cast"
-
 
 def _types(kind: ir.Type) -> Sequence[ir.Type] | None:
     if not isinstance(kind, ir.TupleType):
@@ -92,21 +90,21 @@ def _types(kind: ir.Type) -> Sequence[ir.Type] | None:
 
 
 def _pack(kind: ir.Type, parts: Sequence[ir.Value], before: ir.Operation) -> ir.Value:
-    return create(_CAST, parts, [kind], before=before).results[0]
+    return create(UNREALIZED_CAST, parts, [kind], before=before).results[0]
 
 
 def _unpack(value: ir.Value, before: ir.Operation) -> Sequence[ir.Value]:
-    return list(create(_CAST, [value], _types(value.type) or [], before=before).results)
+    return list(create(UNREALIZED_CAST, [value], _types(value.type) or [], before=before).results)
 
 
 def _packed(op: ir.Operation) -> Sequence[ir.Value] | None:
-    makes = op.name == _CAST and len(op.results) == 1
+    makes = op.name == UNREALIZED_CAST and len(op.results) == 1
     types = _types(op.results[0].type) if makes else None
     return list(op.operands) if types is not None and types == [v.type for v in op.operands] else None
 
 
 def _taken(op: ir.Operation) -> tuple[ir.Value, Sequence[int]] | None:
-    takes = op.name == _CAST and len(op.operands) == 1
+    takes = op.name == UNREALIZED_CAST and len(op.operands) == 1
     types = _types(op.operands[0].type) if takes else None
     if types is None or types != [cast(Any, result).type for result in op.results]:
         return None

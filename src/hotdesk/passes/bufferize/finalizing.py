@@ -25,9 +25,11 @@ from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_any_tensor, is_memref, layout_of, shape_of
 from hotdesk.ir.walking import all_functions, defining_op, nested_ops, symbol_name, users
+from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
 from hotdesk.models.layouts import takes_any_layout
+from hotdesk.models.new_memory import ALLOC
 from hotdesk.passes.base import Pass
-from hotdesk.passes.bufferize.materializing import TO_BUFFER, TO_TENSOR, copied_as
+from hotdesk.passes.bufferize.materializing import copied_as
 from hotdesk.passes.bufferize.staying import refuse_elsewhere, still_has, tensor_at
 from hotdesk.passes.properties import NO_TENSORS, Property
 from hotdesk.program.symbolic import byte_size
@@ -62,7 +64,7 @@ def _erase_dead(function: ir.Operation) -> None:
     for op in reversed(list(nested_ops(function))):
         dead = len(op.results) > 0 and all(next(iter(result.uses), None) is None for result in op.results)
         tensors = any(is_any_tensor(result.type) for result in op.results) or op.name == TO_BUFFER
-        if dead and (op.name == "memref.alloc" or (tensors and op.name.split(".")[0] in _ERASED_IF_UNUSED)):
+        if dead and (op.name == ALLOC or (tensors and op.name.split(".")[0] in _ERASED_IF_UNUSED)):
             op.erase()
 
 

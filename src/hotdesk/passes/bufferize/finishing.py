@@ -12,6 +12,7 @@ from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import dynamic_layout, is_memref
 from hotdesk.ir.walking import is_declaration, nested_ops
 from hotdesk.models.callee import retype_declaration
+from hotdesk.models.new_memory import ALLOC
 from hotdesk.passes.bufferize.conventions import Conventions
 
 
@@ -19,7 +20,7 @@ def align(function: ir.Operation, alignment: int) -> None:
     """Gives each allocation that says nothing of it an alignment, in bytes."""
     attribute = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), alignment)
     for op in nested_ops(function):
-        if op.name == "memref.alloc" and "alignment" not in op.attributes:
+        if op.name == ALLOC and "alignment" not in op.attributes:
             op.attributes["alignment"] = attribute
 
 

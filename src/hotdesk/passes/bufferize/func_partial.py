@@ -24,6 +24,7 @@ from hotdesk.ir.locations import placed
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.ir.walking import modules, nested_ops
+from hotdesk.models.func import RETURN
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.materializing import copied_as, rebuild_arguments, to_buffer, to_tensor
 from hotdesk.passes.properties import NO_TENSORS_IN_SIGNATURES, Property
@@ -66,7 +67,7 @@ def _has_tensors(function: ir.Operation) -> bool:
 def _rewrite(op: ir.Operation, changing: dict[str, ir.Operation]) -> None:
     if called_name(op) in changing:
         _rewrite_call(op)
-    elif op.name == "func.return" or (op.name.startswith("cf.") and len(op.successors)):
+    elif op.name == RETURN or (op.name.startswith("cf.") and len(op.successors)):
         for number, operand in enumerate(_passed(op)):
             op.operands[number] = operand
 

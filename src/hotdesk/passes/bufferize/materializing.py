@@ -19,12 +19,11 @@ from hotdesk.ir.locations import python_line, source_of
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import made_by, ops_around, users
+from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
 from hotdesk.models.facts import Facts
 from hotdesk.models.new_memory import ALLOC
 from hotdesk.program.symbolic import byte_size
 
-TO_BUFFER = "bufferization.to_buffer"
-TO_TENSOR = "bufferization.to_tensor"
 _WITH_PAYLOADS = ("linalg", "tm_tensor", "tensor")
 
 

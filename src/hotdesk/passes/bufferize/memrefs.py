@@ -16,6 +16,7 @@ from hotdesk.ir.building import create, dynamic_dims
 from hotdesk.ir.laid_out import can_cast
 from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_with, shape_of
 from hotdesk.ir.walking import defining_op, made_by
+from hotdesk.models.control_flow import CHOICE
 from hotdesk.passes.bufferize.early_sizes import EarlySizes
 from hotdesk.passes.bufferize.materializing import copied_as
 from hotdesk.passes.bufferize.memory import PlaceMemory
@@ -73,7 +74,7 @@ class Memrefs:
         self._buffers[value] = memref
         if value in self._in_any_layout:
             self._passed_on.add(memref)
-            choice = made_by(memref, "arith.select")
+            choice = made_by(memref, CHOICE)
             if choice is not None:
                 self._choices.append(choice)
         number = self._numbers.get(value)

@@ -55,7 +55,7 @@ from hotdesk.ir.functions import single_exit
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.walking import all_functions, modules, runs_every_call, symbol_name
 from hotdesk.models.callee import assuming
-from hotdesk.models.func import RETURN
+from hotdesk.models.func import CALL, RETURN
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import choosing
 from hotdesk.models.unknown import CONTIGUOUS, STRIDED
@@ -271,7 +271,7 @@ class OneShotBufferize(Pass):
         unknown = CONTIGUOUS if self.unknown_type_conversion == IDENTITY else STRIDED
         if name == RETURN:
             return model
-        if name == "func.call" and not self._conventions().functions:
+        if name == CALL and not self._conventions().functions:
             return unknown
         if self.dialect_filter and name.partition(".")[0] not in self.dialect_filter:
             return unknown

@@ -39,6 +39,8 @@ from hotdesk.ir.recompute import are_known, computed
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.types import is_memref, layout_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import attributes_of, defining_op, entry_block, modules, segment_sizes
+from hotdesk.models.func import CALL
+from hotdesk.models.new_memory import ALLOC
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.conventions import why_fixed
 from hotdesk.program.symbolic import SymbolicSizes
@@ -134,7 +136,7 @@ class BufferResultsToOutParams(Pass):
         """The allocation that may become the argument itself."""
         values = {op.operands[number] for op in returns_of(function)}
         allocation = defining_op(values.pop()) if len(values) == 1 else None
-        if allocation is None or allocation.name != "memref.alloc" or allocation.block != entry_block(function):
+        if allocation is None or allocation.name != ALLOC or allocation.block != entry_block(function):
             return None
         if any(allocation.results[0] in list(op.operands)[:number] for op in returns_of(function)):
             return None
@@ -195,7 +197,7 @@ def _why(function: ir.Operation, number: int) -> Reason:
             return Reason.RETURNED_INPUT
         if value in list(op.operands)[:number]:
             return Reason.RETURNED_TWICE
-        if owner.name in ("memref.alloc", "func.call"):
+        if owner.name in (ALLOC, CALL):
             return Reason.ALLOCATED_INSIDE
     return Reason.RETURNED_VIEW
 

@@ -23,12 +23,13 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import dynamic_layout, layout_of, shape_of
 from hotdesk.ir.walking import defining_op
+from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.facts import RESULTS
 from hotdesk.models.layouts import sliced_type, strided_type, takes_any_layout
 from hotdesk.models.scf import LOOPS_AND_BRANCHES, MODELS
 
-_SELECT, _CAST, _SUBVIEW = "arith.select", "memref.cast", "memref.subview"
-_PASSING = (*LOOPS_AND_BRANCHES, _SELECT)
+_CAST, _SUBVIEW = "memref.cast", "memref.subview"
+_PASSING = (*LOOPS_AND_BRANCHES, CHOICE)
 Passed = tuple[ir.Operation, int]
 """An op, and the number of the operand that it passes on."""
 
@@ -89,7 +90,7 @@ def _classes(ops: Iterable[ir.Operation], passed_on: Collection[ir.Value]) -> li
 
 def _edges(op: ir.Operation) -> Iterator[tuple[Passed, ir.Value]]:
     """What an op and the terminators of its regions pass on, and what that becomes."""
-    if op.name == _SELECT:
+    if op.name == CHOICE:
         yield from (((op, number), op.results[0]) for number in (1, 2))
         return
     regions = [list(region.blocks) for region in op.regions]

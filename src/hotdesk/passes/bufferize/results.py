@@ -31,6 +31,7 @@ from hotdesk.ir.building import alloc, cast_to, create, dynamic_dims, elementwis
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, set_signature, signature
 from hotdesk.ir.types import is_tensor, row_major, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, symbol_name
+from hotdesk.models.bufferization import TO_TENSOR
 from hotdesk.models.callee import assumed
 from hotdesk.models.memref import all_of, viewed
 from hotdesk.models.new_memory import BASES
@@ -97,7 +98,7 @@ def _return_tensors(last: ir.Operation, rewriting: Rewriting, buffers: list[ir.V
     """Returns the tensors of the memrefs: the signature stays."""
     for number, (value, memref) in enumerate(zip(last.operands, buffers, strict=True)):
         if is_tensor(value.type):
-            tensor = create("bufferization.to_tensor", [memref], [value.type], before=last)
+            tensor = create(TO_TENSOR, [memref], [value.type], before=last)
             last.operands[number] = tensor.results[0]
     rewriting.finish()
 

@@ -19,6 +19,7 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import dynamic_layout, is_tensor
 from hotdesk.ir.walking import entry_block, nested_ops
+from hotdesk.models.bufferization import TO_BUFFER
 from hotdesk.models.facts import Facts
 from hotdesk.models.func import RETURN
 from hotdesk.models.layouts import has_identity_layout
@@ -239,7 +240,7 @@ class Rewriting:
         for argument in block.arguments:
             if is_tensor(argument.type):
                 kind = self._argument_type(argument)
-                made = create("bufferization.to_buffer", [argument], [kind], read_only, before=first)
+                made = create(TO_BUFFER, [argument], [kind], read_only, before=first)
                 self.assign(argument, made.results[0])
 
     def copy_into(self, memref: ir.Value, op: ir.Operation, operand: int, before: ir.Operation | None = None) -> None:

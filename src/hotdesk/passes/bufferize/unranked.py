@@ -43,10 +43,13 @@ from hotdesk.ir.types import (
     unranked_memref_of,
 )
 from hotdesk.ir.walking import defining_op, entry_block, is_declaration, nested_ops, next_op, runs_every_call
+from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
+from hotdesk.models.control_flow import CHOICE
+from hotdesk.models.func import CALL, RETURN
 from hotdesk.models.registry import model_of
 from hotdesk.sizes.writing import unnamed
 
-_PASSED_ON = frozenset(("func.call", "func.return", "arith.select"))
+_PASSED_ON = frozenset((CALL, RETURN, CHOICE))
 _HINT = "Casts, calls, control flow, `arith.select`, `tensor.dim`, `tensor.rank` and default memory take it; else cast it first."
 
 
@@ -108,14 +111,14 @@ def tensors_at_edges(module: ir.Module) -> None:
                 told = signature(callee)
                 _pass_tensors(op, [each.type for each in told.arguments])
                 _take_tensors(op.results, [each.type for each in told.results], next_op(op))
-            elif op.name == "func.return":
+            elif op.name == RETURN:
                 _pass_tensors(op, [each.type for each in known.results])
 
 
 def _pass_tensors(op: ir.Operation, types: Sequence[ir.Type]) -> None:
     for number, kind in enumerate(types):
         if isinstance(kind, ir.UnrankedTensorType):
-            made = create("bufferization.to_tensor", [op.operands[number]], [kind], before=op)
+            made = create(TO_TENSOR, [op.operands[number]], [kind], before=op)
             op.operands[number] = made.results[0]
 
 
@@ -127,7 +130,7 @@ def _take_tensors(values: Iterable[ir.Value], types: Sequence[ir.Type], before: 
             value.set_type(kind)
             if uses:
                 read_only = {"read_only": ir.UnitAttr.get(kind.context)}
-                made = create("bufferization.to_buffer", [value], [memref], read_only, before=before)
+                made = create(TO_BUFFER, [value], [memref], read_only, before=before)
                 _let_read(uses, made.results[0])
 
 
@@ -197,8 +200,8 @@ def _replace(function: ir.Operation, functions: dict[str, ir.Operation] | None, 
     for value in values:
         with placed(value.location):
             value.set_type(unranked_memref_of(value.type))
-    own: set[ir.Value] = {value for op in found if op.name == "func.call" for value in op.results if value in values}
-    ends = [(op, operands) for op, operands in found.items() if op.name == "func.return"]
+    own: set[ir.Value] = {value for op in found if op.name == CALL for value in op.results if value in values}
+    ends = [(op, operands) for op, operands in found.items() if op.name == RETURN]
     for op, operands in found.items():
         change = _CHANGES.get(op.name)
         name = called_name(op)
@@ -253,13 +256,13 @@ def _cast(op: ir.Operation, copying: _Copying) -> ir.Value:
         memref = dynamic_layout(memref) if copying.strided else memref
         return _seen(create("memref.cast", [source], [memref], before=op).results[0], kind, op)
     read_only = {"read_only": ir.UnitAttr.get()}
-    buffer = create("bufferization.to_buffer", [source], [memref_of(source.type)], read_only, before=op).results[0]
+    buffer = create(TO_BUFFER, [source], [memref_of(source.type)], read_only, before=op).results[0]
     return create("memref.cast", [buffer], [kind], before=op).results[0]
 
 
 def _seen(memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
     restrict = {"restrict": ir.UnitAttr.get()}
-    return create("bufferization.to_tensor", [memref], [kind], restrict, before=op).results[0]
+    return create(TO_TENSOR, [memref], [kind], restrict, before=op).results[0]
 
 
 def _rank(op: ir.Operation, _: _Copying) -> ir.Value:
@@ -284,8 +287,8 @@ _CHANGES: dict[str, Callable[[ir.Operation, _Copying], ir.Value]] = {
     "tensor.cast": _cast,
     "tensor.rank": _rank,
     "tensor.dim": _dim,
-    "bufferization.to_tensor": _to_tensor,
-    "bufferization.to_buffer": _to_buffer,
+    TO_TENSOR: _to_tensor,
+    TO_BUFFER: _to_buffer,
 }
 
 

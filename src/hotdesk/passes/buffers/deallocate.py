@@ -31,6 +31,7 @@ from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defined_functions, defining_op, modules, runs_every_call, symbol_name, users
 from hotdesk.models.memref import view_source
+from hotdesk.models.new_memory import ALLOC
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.branch_edges import split_edge
 from hotdesk.passes.buffers.earlier_frees import drop_free, drop_unused_frees, is_dropped
@@ -263,7 +264,7 @@ def _erased_unused(value: ir.Value) -> bool:
 def _replace_dim(op: ir.Operation) -> None:
     """Replaces a size of an allocation by the operand that gave it; a dimension that it has not, nobody gave."""
     position, alloc = constant_of(op.operands[1]), defining_op(op.operands[0])
-    if position is None or alloc is None or alloc.name != "memref.alloc":
+    if position is None or alloc is None or alloc.name != ALLOC:
         return
     sizes = shape_of(alloc.results[0].type)
     if not 0 <= position < len(sizes):

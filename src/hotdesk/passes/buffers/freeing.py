@@ -14,10 +14,10 @@ from __future__ import annotations
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.walking import defining_op
+from hotdesk.models.memref import METADATA
 from hotdesk.models.new_memory import DEALLOC
 
 _DEVICE = "gpu.dealloc"
-_METADATA = "memref.extract_strided_metadata"
 
 
 def free(value: ir.Value, at: ir.InsertionPoint, location: ir.Location, op: str = DEALLOC) -> None:
@@ -41,7 +41,7 @@ def erase_free(op: ir.Operation) -> None:
         for old, new in zip(op.results, wait.results, strict=True):
             old.replace_all_uses_with(new)
     op.erase()
-    if source is not None and source.name == _METADATA and not any(next(iter(r.uses), None) for r in source.results):
+    if source is not None and source.name == METADATA and not any(next(iter(r.uses), None) for r in source.results):
         source.erase()
 
 
@@ -61,4 +61,4 @@ def _base(value: ir.Value, at: ir.InsertionPoint, location: ir.Location) -> ir.V
     base = ir.MemRefType.get([], kind.element_type, memory_space=kind.memory_space)
     index = ir.IndexType.get()
     results = [base, index, *[index] * (2 * kind.rank)]
-    return ir.Operation.create(_METADATA, operands=[value], results=results, loc=location, ip=at).results[0]
+    return ir.Operation.create(METADATA, operands=[value], results=results, loc=location, ip=at).results[0]

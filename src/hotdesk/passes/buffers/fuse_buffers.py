@@ -19,6 +19,7 @@ from hotdesk.analysis.fusion.buffer_fusion import BufferFusions, views_in
 from hotdesk.analysis.fusion.fusion_blocks import FusionBlock, is_on_memory
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.walking import defining_op, nested_ops, users
+from hotdesk.models.new_memory import DEALLOC
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.fusing import fuse
 
@@ -83,7 +84,7 @@ def _erase_unused(value: ir.Value) -> None:
             _erase_unused(result)
     left = users(value)
     owner = defining_op(value)
-    if owner is None or any(user.name != "memref.dealloc" for user in left):
+    if owner is None or any(user.name != DEALLOC for user in left):
         return
     for user in left:
         user.erase()

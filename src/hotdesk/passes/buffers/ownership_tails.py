@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram
 from hotdesk.ir.building import clone_with
+from hotdesk.models.new_memory import ALLOCA
 from hotdesk.passes.buffers.remaking import widened
 
 _MOST = 64
@@ -37,7 +38,7 @@ def may_follow(program: BufferProgram, tail: Tail) -> bool:
         return False
     if (ways - 1) * len(between) > _MOST:
         return False
-    return all(not program.ops[n].regions and program.ops[n].name != "memref.alloca" for n in between)
+    return all(not program.ops[n].regions and program.ops[n].name != ALLOCA for n in between)
 
 
 def follow_paths(program: BufferProgram, tail: Tail) -> None:

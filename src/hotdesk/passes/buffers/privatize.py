@@ -45,13 +45,13 @@ from hotdesk.analysis.allocations.privatization import (
     find_privatizations,
     known_in_front,
 )
-from hotdesk.analysis.memrefs.shared_loops import SHAREABLE
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import compared, create, ended
 from hotdesk.ir.loops import LoopBounds, as_value, bounds_of, index_of, nest, parallel, place_of, trips_of
 from hotdesk.ir.types import DYNAMIC, element_bytes, element_of, shape_of
 from hotdesk.ir.walking import all_functions, modules, nested_ops, runs_every_call
+from hotdesk.models.control_flow import SHAREABLE
 from hotdesk.models.new_memory import ALLOC, DEALLOC, dynamic_sizes
 from hotdesk.models.parallel import reduced_in_loops
 from hotdesk.models.payloads import inlined

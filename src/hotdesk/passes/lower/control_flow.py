@@ -53,6 +53,7 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.kernels.parts import share_name
 from hotdesk.kernels.region import FUNCTIONS, GIVE, TAKE
+from hotdesk.models.func import RETURN
 from hotdesk.models.hotdesk import FOREIGN, WITH_KERNELS, foreign_operands
 from hotdesk.models.memref import VIEWS
 from hotdesk.models.new_memory import ALLOC, BASES, DEALLOC, GLOBAL
@@ -273,7 +274,7 @@ class ControlFlowLowering:
         memory = [op for op in ops if op.name in BASES]
         for op in ops:
             with op.location:
-                if op.name == "func.return":
+                if op.name == RETURN:
                     create("func.return", _taken_apart(op.operands, op), [], before=op)
                     op.erase()
                 else:
@@ -328,7 +329,7 @@ class ControlFlowLowering:
     # Ops
 
     def _lower(self, op: ir.Operation) -> None:
-        if op.name == "func.return":
+        if op.name == RETURN:
             self._return(op)
         elif op.name == "memref.copy":
             self._call(elementwise_copy(op.operands[0], op.operands[1], op))

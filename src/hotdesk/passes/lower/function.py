@@ -31,9 +31,10 @@ from hotdesk.ir.walking import (
     text_of,
     top_level_ops,
 )
+from hotdesk.models.func import RETURN
 from hotdesk.models.hotdesk import FOREIGN, foreign_operands
 from hotdesk.models.memref import VIEWS
-from hotdesk.models.new_memory import GLOBAL
+from hotdesk.models.new_memory import ALLOC, DEALLOC, GLOBAL
 from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
 from hotdesk.passes.lower.control_flow import ControlFlowLowering
 from hotdesk.passes.lower.entry import NumberTable, entry_text
@@ -45,11 +46,11 @@ from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.size import Size, is_opaque, spelled, symbols_of
 
 _NO_CODE = VIEWS | {
-    "memref.alloc",
-    "memref.dealloc",
+    ALLOC,
+    DEALLOC,
     "memref.dim",
-    "memref.get_global",
-    "func.return",
+    GLOBAL,
+    RETURN,
     "memref.load",
 }
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, index_cast, index_constant, sliced, with_values
+from hotdesk.ir.building import UNREALIZED_CAST, create, index_cast, index_constant, sliced, with_values
 from hotdesk.ir.types import is_memref, layout_of, shape_of
+from hotdesk.models.memref import METADATA
 
 
 def passed_types(kind: ir.Type) -> list[ir.Type]:
@@ -60,7 +61,7 @@ def metadata(memref: ir.Value, before: ir.Operation) -> ir.Operation:
     """The base of a memref, its offset, sizes and strides, as an op in front of another one."""
     rank, index = len(shape_of(memref.type)), ir.IndexType.get()
     base = ir.MemRefType.get([], cast(Any, memref.type).element_type)
-    return create("memref.extract_strided_metadata", [memref], [base, *[index] * (1 + 2 * rank)], before=before)
+    return create(METADATA, [memref], [base, *[index] * (1 + 2 * rank)], before=before)
 
 
 def element_at(address: ir.Value, element: ir.Type, before: ir.Operation) -> ir.Value:
@@ -74,7 +75,7 @@ def element_at(address: ir.Value, element: ir.Type, before: ir.Operation) -> ir.
         where = {"position": ir.DenseI64ArrayAttr.get([position])}
         descriptor = create("llvm.insertvalue", [descriptor, value], [struct], where, before=before).results[0]
     result = ir.MemRefType.get([], element)
-    return create("builtin.unrealized_conversion_cast", [descriptor], [result], before=before).results[0]
+    return create(UNREALIZED_CAST, [descriptor], [result], before=before).results[0]
 
 
 def table_entry(table: ir.Value, place: int, before: ir.Operation) -> ir.Value:

@@ -1,7 +1,13 @@
 """Passes on values.
 
-Read them in the order of `pipeline.TENSORS`, then those that `search` tries and users ask for; each file is by itself, but
-`named_ops.py` has rules in `contractions.py`, `convolutions.py` and `windows.py`, and `split_rows.py` and
-`combine_in_rows.py` do in `parts.py` what they do. What decides is in `analysis.fusion`, `analysis.insertion`,
-`analysis.order` and `analysis.in_place`.
+In the order of `pipeline.TENSORS`: `named_ops.py` (rules in `contractions.py`, `convolutions.py`, `windows.py`,
+`rounded_products.py`, with `fills.py` and `inits.py`), `dead_code.py`, `reshapes.py`, `identity_broadcasts.py`, `attention.py`
+with `attention_scores.py`, `rearranged_operands.py`, `guard_indices.py`, `guard_divisions.py`, `decompose.py`, `prepare.py`,
+`widenings.py`, `sink_concat.py`, `results_early.py`, `block_sums.py`, `rematerialize.py`, `eliminate_empty.py`,
+`combine_in_rows.py`, `destinations.py`.
+
+What `search` tries: `reorder.py`, `compute_late.py`, `accumulate.py`, `recompute.py`, `recompute_across.py`,
+`recompute_to_fit.py`, and `split_rows.py`, which makes its changes by `parts.py`, as `combine_in_rows.py` does. For programs
+with memrefs besides: `snapshots.py`. For users to choose: `fuse_elementwise.py`, `inplace_calls.py`, `alloc_tensors.py`. What
+decides is in `analysis.fusion`, `analysis.insertion`, `analysis.order` and `analysis.in_place`.
 """

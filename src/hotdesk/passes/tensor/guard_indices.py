@@ -22,11 +22,11 @@ from hotdesk.explain import Decision
 from hotdesk.ir.building import compared, constant, create, dim, empty_like, index_cast, index_constant, structured
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defining_op, int_array, nested_ops
+from hotdesk.models.payloads import LOADS
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.properties import PLACES_CHECKED, Property
 
 MESSAGE = "every index in range"
-_READS = ("tensor.extract", "memref.load")
 _BY_ELEMENT = ("tensor.generate", "tensor.pad")
 
 
@@ -58,7 +58,7 @@ class GuardIndices(FunctionPass):
         if any(inner.name == "cf.assert" for inner in nested) and not self.positions:
             return
         for inner in nested:
-            if inner.name not in _READS:
+            if inner.name not in LOADS:
                 continue
             tensor, *indices = inner.operands
             for position, index in enumerate(indices):
@@ -76,7 +76,7 @@ def _from_data(value: ir.Value, loop: ir.Operation) -> bool:
     producer = defining_op(value)
     if producer is None:
         return value in set(loop.regions[0].blocks[0].arguments)
-    if producer.name in _READS:
+    if producer.name in LOADS:
         return True
     return producer.block == loop.regions[0].blocks[0] and any(_from_data(v, loop) for v in producer.operands)
 

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.destinations import DestinationDecision
-from hotdesk.analysis.in_place.inplace_calls import CALL, CallPlans, FunctionPlan, Given
+from hotdesk.analysis.in_place.inplace_calls import CallPlans, FunctionPlan, Given
 from hotdesk.analysis.in_place.plain_values import alias_sets, in_place_candidates, live_ranges
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.analysis.tensors.reading import read_function
@@ -35,6 +35,7 @@ from hotdesk.ir.functions import callee_name, private_copy
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.walking import all_functions, defined_functions, modules, runs_every_call, symbol_name
+from hotdesk.models.func import CALL
 from hotdesk.passes.base import Pass
 
 LIVE, ALIASES, EXACT, LARGE = (

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.tensors_of_memory import TO_TENSOR, read_behind_writes
+from hotdesk.analysis.memrefs.tensors_of_memory import read_behind_writes
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import memref_with, shape_of
+from hotdesk.models.bufferization import TO_TENSOR
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import SymbolicSizes
 

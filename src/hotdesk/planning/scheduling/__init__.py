@@ -2,6 +2,7 @@
 
 In order: `problem.py` (what is asked and answered), `scheduler.py` (the steps), `reduction.py` (what is settled without a
 search), `state_space.py`, `heuristics.py`, `exact.py`, `all_sizes.py` (orders compared for all sizes), `checker.py`.
+`recomputation.py` does tasks again, so that what they make need not be kept.
 """
 
 from hotdesk.planning.scheduling.checker import check_schedule

@@ -1,7 +1,9 @@
 """Nodes of ONNX written with others that torch-mlir lowers: a file for each family of ops.
 
-Read `nodes.py` (what a rewrite works on), then `graph.py` (how a graph is written anew, with `folding.py` for
-constants), then any family.
+Read `nodes.py` (what a rewrite works on), then `graph.py` (how a graph is written anew, with `folding.py` for constants), then
+any family: `arithmetic.py`, `reductions.py`, `shapes.py` (moves of elements), `windows.py`, `interpolation.py`, `spectral.py`,
+`recurrent.py`, `control.py`, `narrow.py` and `quantized.py` (types of few bits), `boxes.py`, and `domains.py` for ops outside
+of the main domain.
 """
 
 from __future__ import annotations

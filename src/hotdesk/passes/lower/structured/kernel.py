@@ -31,6 +31,7 @@ from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
 from hotdesk.ir.walking import captured_operands, defining_op, nested_ops, values_read
 from hotdesk.kernels.text import View
 from hotdesk.models.generics import index_ops
+from hotdesk.models.new_memory import ALLOC
 from hotdesk.passes.lower.structured.checks import has_checks, replace_checks
 from hotdesk.passes.lower.structured.cuts import find_cut, head_text
 from hotdesk.passes.lower.structured.joined import join_loops
@@ -313,7 +314,7 @@ def _materialize(value: ir.Value, mapping: dict[ir.Value, ir.Value], point: ir.I
     if value in mapping:
         return
     producer = defining_op(value)
-    if producer is None or not _is_on_scalars(producer) or producer.name == "memref.alloc":
+    if producer is None or not _is_on_scalars(producer) or producer.name == ALLOC:
         what = "an argument" if producer is None else f"`{producer.name}`"
         raise LoweringError(f"a kernel cannot compute a scalar from {what}", got=str(value.type))
     for operand in producer.operands:
