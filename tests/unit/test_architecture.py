@@ -53,6 +53,13 @@ def test_modules_that_are_not_there_are_found() -> None:
     assert {name for name in _named(text) if not _is_there(name, path)} == {"planner.py", "planning.all_sizes.x"}
 
 
+def test_modules_say_in_one_line_what_they_hold() -> None:
+    longer = [
+        str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if "\n" in _docstring(path).split("\n\n")[0]
+    ]
+    assert longer == []
+
+
 def test_folders_say_in_which_order_they_are_read() -> None:
     unread = {folder: names for folder in _folders() if (names := _unread(folder))}
     assert unread == {}

@@ -1,4 +1,4 @@
-"""Plans that were made before, laid out by `laying_out.py`, which is imported when the first one is asked for."""
+"""Plans that a file holds: `laying_out.py`, which lays them out, is imported when the first one is asked for."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The `hotdesk` dialect: contractions, convolutions, poolings and attention have one destination, read only to accumulate; a
-foreign call has any number of them."""
+"""The `hotdesk` dialect: ops of one destination, read only to accumulate, and foreign calls with any number of them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Bytes against milliseconds and against work done twice: the ways to run a program as one record. JSON, and the source of every
-other format.
+"""The ways to run a program, as one record: bytes against milliseconds and against work done twice. Each format is made of it.
 
     {"format": "hotdesk-tradeoff", "version": 1, "name": "main", "points": [{"name": "as it is", "peak": 6025120, …}, …], …}
 

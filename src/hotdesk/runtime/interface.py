@@ -1,4 +1,4 @@
-"""What a `Program` stands on: an executable that plans and runs on raw addresses, and the records between the two."""
+"""The interface under `Program`: an executable that plans and runs on raw addresses, and the records between the two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What planning and running take of a lowered function: its buffers, constants and places, whoever has made it."""
+"""The record of a lowered function that planning and running take: buffers, constants, places; whoever has made it."""
 
 from __future__ import annotations
 

@@ -1,2 +1,4 @@
-"""`torch.compile(model, backend="hotdesk")`: the backend (`backend.py`), and what it counts for `hotdesk.dynamo_report()`
-(`counts.py`, which is all of it that loads without PyTorch)."""
+"""`torch.compile(model, backend="hotdesk")`.
+
+The backend is `backend.py`; what it counts for `hotdesk.dynamo_report()` is `counts.py`, all of it that loads without PyTorch.
+"""

@@ -1,4 +1,4 @@
-"""In what order a function on memrefs touches its arguments, for who wants to give it one piece of memory as two of them.
+"""In which order a function on memrefs touches its arguments: whether a caller may give it one piece of memory as two of them.
 
 An argument may have the memory of another one, the *result*, whose contents on entry are not wanted, iff
 

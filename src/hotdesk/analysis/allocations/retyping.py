@@ -1,4 +1,4 @@
-"""Whether the ops that have an allocation may have another memref in its place, whose type may be another one.
+"""Whether the ops that use an allocation accept another memref in its place, maybe of another type.
 
 1. The type is the same; then nothing but the value changes.
 2. Both are rows without gaps, and differ in which sizes the types show: a `memref.cast` in between.

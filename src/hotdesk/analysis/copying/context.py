@@ -1,7 +1,4 @@
-"""What is asked of ops for the sake of a copy.
-
-Which of them write one of its memrefs, or all of it; and in its block, who is allocated there and what is known where.
-"""
+"""What ops do to the source and the target of a copy, and where in its block each of the two is known and allocated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes round a loop of blocks that branch to one another, and what enters it.
+"""Loops of blocks that `cf` branches make: which tensors go round one in the same memory, and which are copied on the way.
 
 1. What comes back to an argument of the first block lies where the argument lies, if it has the same size, all that lies there is
    made inside the loop, no other argument lies there, and nothing is lost.

@@ -1,4 +1,4 @@
-"""The loop of two searches: for each copy a change that may save it. All are tried at once; those that save none are dropped."""
+"""The loop that two searches share: a change for each copy, all tried at once; those that save no copy are dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locations: where in which places something lies, while places are joined.
+"""Where values lie, as a union-find of places: which were joined, and which lie spread over several others.
 
 Places that were joined are one. A place may also be *spread*: what lies there is in several others, or in a part of one.
 """

@@ -1,4 +1,4 @@
-"""Entries of loops whose arguments swap buffers, or get new ones: what must be copied in front, and what is lent unwritten.
+"""Copies at the entry of loops whose arguments swap buffers or get new ones, and what enters without one, never to be written.
 
 Whoever writes to any memory that an argument's may become writes to what entered: so that is copied when somebody still wants it,
 or when it enters as another argument too. If nobody does, it is lent: it enters as it is, and is not written any more.

@@ -1,4 +1,4 @@
-"""Merges: what is one of several tensors, for a condition, in one buffer (a phi with memory of its own).
+"""Merges: phis with a buffer of their own, into which each path writes or copies the tensor that it has.
 
 A merged result of a branch, argument of a block or selected tensor lies in one place. What becomes it lies there too if nothing
 is lost by it; else it is copied there, on the path on which it is taken.

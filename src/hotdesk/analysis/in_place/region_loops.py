@@ -1,4 +1,4 @@
-"""What comes round a structured loop, and what enters it (rules 3 and 4 of `inplace`).
+"""Structured loops: which tensors go round one in the same memory, and which are copied on the way (rules 3 and 4 of `inplace`).
 
 A tensor that may come round larger or smaller than it went in has memory of its own each time. So has one that would be copied,
 where loops may yield new memory and an iteration makes some for it alone, or keeps for a condition what it has, or makes some for

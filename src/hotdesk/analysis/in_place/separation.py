@@ -1,5 +1,4 @@
-"""Values that must lie apart although no contents would be lost: by ops that fill several places at a time, loops that are
-not decided yet or pass on what an iteration made, and parallel loops."""
+"""Values that must lie apart though no contents would be lost: with several destinations, in loops, and in parallel loops."""
 
 from __future__ import annotations
 

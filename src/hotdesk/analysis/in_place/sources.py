@@ -1,4 +1,4 @@
-"""Sources: where the memory of places comes from, and so whether all that lies in one is in one buffer.
+"""Where the memory of a place comes from: an argument, an allocation or a call; and so whether all in it is in one buffer.
 
 1. What is *known* from somewhere on, an argument of the function or what enters a loop as a copy, is the memory of all that is
    made later in its place.

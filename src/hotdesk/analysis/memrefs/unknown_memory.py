@@ -1,4 +1,4 @@
-"""What a memref may show that an op makes of which nothing is known, or that such an op passes on.
+"""Unknown ops: which memory the memrefs may show that such an op makes or passes on.
 
 1. A result of an op may be what the op has as operands, and what the terminators of its regions have, or those of theirs.
 2. The same holds of the arguments of its regions. An op that itself ends a region of an unknown op, such as `scf.reduce`, may

@@ -1,5 +1,4 @@
-"""The names of sizes: those that `dynamic_shapes` gives, else `dim 0 of %x`, for the symbols that `torch.export` names anew; one
-that depends on the values of tensors is the `count of nonzero`, or the `value of item`, or a `number that a loop carries`."""
+"""The names of symbolic sizes: from `dynamic_shapes`, else by where they come from, as in `dim 0 of %x` or `count of nonzero`."""
 
 from __future__ import annotations
 

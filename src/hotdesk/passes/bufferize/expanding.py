@@ -1,4 +1,4 @@
-"""In front of the analysis: ops become others as their models say, types without a form in memory are refused, spaces change."""
+"""First steps of bufferization: ops expanded as models say, types without a form in memory refused, memory spaces changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left when functions with a body are on memrefs: declarations, layouts at calls, and the alignment that is asked."""
+"""Last steps of bufferization: declarations, layouts at calls, and the alignment that is asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes behind a branch, up to what passes its result on, goes into each way of it: so each way can say what it owns.
+"""Tail duplication: what comes behind a branch goes into each way of it, so that each way can say what it owns.
 
     %r = scf.if %p { yield %a } else { yield %b }              ->      %r = scf.if %p { write %a; yield %a }
     write %r; return %r                                                     else { write %b; yield %b }; return %r

@@ -1,4 +1,4 @@
-"""`memref.realloc` as what it does: new memory and a copy where more is wanted, the old memory otherwise.
+"""`memref.realloc` written out: new memory and a copy where more is wanted, else the old memory.
 
     %r = memref.realloc %a(%n)      ->      %r = scf.if %n > size of %a {
                                               %m = memref.alloc(%n); copy %a to its beginning; scf.yield %m

@@ -1,4 +1,4 @@
-"""Ops with more operands and results, functions with more results, and arithmetic on `i1`."""
+"""Ops made anew with more operands and results, functions with more results, and arithmetic on `i1`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a function returns is its caller's: copies of results that it does not own, on all paths or under a flag.
+"""Copies of results that a function does not own, on all paths or under a flag, since its caller will own them.
 
 return %r      ->      %c = scf.if %flag { yield %r } else { copy %r to %new; yield %new }; return %c
 """

@@ -1,4 +1,4 @@
-"""Inits that need not be read, since they hold the neutral element of a sum or maximum everywhere."""
+"""Inits that need not be read because a fill put the neutral element of the sum or maximum there."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Elementwise ops and norms written with plainer ones: shifts and negation of integers, exponential units, norms, running sums
-and products."""
+"""Elementwise ops, norms and running sums written with plainer ones."""
 
 from __future__ import annotations
 

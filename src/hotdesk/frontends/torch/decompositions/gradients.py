@@ -1,4 +1,4 @@
-"""Gradients of convolutions, of the image a convolution, of the filters one product for each tap; of normed weights and softmax.
+"""Gradients of convolutions, normed weights and softmax: of an image a convolution, of filters a product for each tap.
 
 A product of a tap is of two matrices, output channels by pixels of all images, and pixels by input channels: what convolutions
 are made of, and large. torch-mlir makes of the filters' gradient a convolution whose filters are the images, with few and small

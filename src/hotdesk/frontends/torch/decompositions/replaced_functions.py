@@ -1,5 +1,4 @@
-"""Functions of PyTorch that are replaced while a model is exported, which would trace of them what holds for some sizes or values
-alone."""
+"""Functions of PyTorch that are replaced during export, because a trace of them would hold for some sizes or values alone."""
 
 from __future__ import annotations
 
