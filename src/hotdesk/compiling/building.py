@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 def build(captured: Captured, log: Log, options: Options | None = None, shared: Shared | None = None) -> Program:
     """Takes a captured program through the pipeline and gives it memory, of which some may be `shared`."""
     shared = shared or Shared()
-    return instantiate(*finish(captured, log, given_options(options), shared), log, shared)
+    return instantiate(*lower_and_link(captured, log, given_options(options), shared), log, shared)
 
 
-def finish(
+def lower_and_link(
     captured: Captured, log: Log, options: Options, shared: Shared | None = None
 ) -> tuple[LinkedProgram, CompiledCode]:
     """Takes a captured program through the pipeline, and to machine code."""

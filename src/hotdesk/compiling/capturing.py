@@ -7,37 +7,42 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hotdesk.compiling.options import Options
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
+from hotdesk.frontends.captured import Captured
 from hotdesk.frontends.mlir.reading import is_given
 from hotdesk.frontends.onnx.reading import is_onnx
 from hotdesk.runtime.code.products import PRODUCTS, compile_ahead
 
 if TYPE_CHECKING:
-    from hotdesk.frontends.captured import Captured
     from hotdesk.frontends.torch.export import Exported
 
 
 def captured(
     model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, entry: str | None, options: Options
 ) -> Captured:
-    """A model of any kind, as `compile` takes it, and as the pipeline does. Of files, `args` are none of its business."""
-    compile_ahead(PRODUCTS)
-    if is_onnx(model) or is_given(model):
-        return captured_of_file(model, args, kwargs, dynamic_shapes, entry)
-    if entry is not None:
-        raise OptionError("option 'entry'", expected="a program in MLIR", got=type(model).__name__)
-    from hotdesk.frontends.torch.export import lower as lower_exported
-
-    exported = export_model(model, args, kwargs, dynamic_shapes)
-    return lower_exported(exported, foreign=options.foreign, seed=options.seed)
+    """A model of any kind, as `compile` takes it, and as the pipeline does."""
+    found = captured_or_exported(model, args, kwargs, dynamic_shapes, entry)
+    return found if isinstance(found, Captured) else lower_exported(found, options)
 
 
-def captured_of_file(
+def captured_or_exported(
     model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, entry: str | None
-) -> Captured:
-    """A program of a file, or of what files hold."""
+) -> Captured | Exported:
+    """A program of a file, or of what files hold, captured; a PyTorch model exported only, as the rest may be on disk."""
+    compile_ahead(PRODUCTS)
     if is_onnx(model):
         return _capture_onnx(model, dynamic_shapes, entry, examples=bool(args or kwargs))
-    return _capture_mlir(model, entry, examples=bool(args or kwargs or dynamic_shapes))
+    if is_given(model):
+        return _capture_mlir(model, entry, examples=bool(args or kwargs or dynamic_shapes))
+    if entry is not None:
+        raise OptionError("option 'entry'", expected="a program in MLIR", got=type(model).__name__)
+    return _export(model, args, kwargs, dynamic_shapes)
+
+
+def lower_exported(exported: Exported, options: Options) -> Captured:
+    """An exported PyTorch model, lowered to linalg on tensors."""
+    from hotdesk.frontends.torch.export import lower
+
+    return lower(exported, foreign=options.foreign, seed=options.seed)
 
 
 def _capture_onnx(model: Any, dynamic_shapes: Any, entry: str | None, *, examples: bool) -> Captured:
@@ -67,7 +72,7 @@ def _capture_mlir(model: Any, entry: str | None, *, examples: bool) -> Captured:
     return capture(model, entry)
 
 
-def export_model(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Exported:
+def _export(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Exported:
     try:
         import torch
     except ImportError as error:

@@ -9,27 +9,24 @@ from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from hotdesk.compiling.building import build, finish
-from hotdesk.compiling.capturing import captured, captured_of_file, export_model
+from hotdesk.compiling.building import build, lower_and_link
+from hotdesk.compiling.capturing import captured, captured_or_exported, lower_exported
 from hotdesk.compiling.instantiating import instantiate
 from hotdesk.compiling.options import Options, given_options
 from hotdesk.compiling.program_cache import keep, kept, key_of_program
 from hotdesk.errors import OptionError
+from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.donation import Donate, donating, listed
-from hotdesk.frontends.mlir.reading import is_given
-from hotdesk.frontends.onnx.reading import is_onnx
 from hotdesk.passes.collecting import collection_made_rare
 from hotdesk.pipeline import Log
 from hotdesk.python.whole_imports import whole_imports
 from hotdesk.runtime.arguments.outputs import Extents
-from hotdesk.runtime.code.products import PRODUCTS, compile_ahead
 from hotdesk.runtime.interface import WeightRange
 from hotdesk.runtime.process_memory import give_back_free_memory, sources_forgotten
 from hotdesk.runtime.program import Program
 from hotdesk.runtime.shared import Shared
 
 if TYPE_CHECKING:
-    from hotdesk.frontends.captured import Captured
     from hotdesk.frontends.torch.export import Exported
     from hotdesk.report.tradeoff import Tradeoff
 
@@ -78,21 +75,15 @@ def compile(
     options = options if seed is None else replace(options, seed=seed)
     with whole_imports(), sources_forgotten(), collection_made_rare():
         log = Log(keep_ir=options.keep_ir)
-        compile_ahead(PRODUCTS)
-        if is_onnx(model) or is_given(model):
-            with log.stage("capture"):
-                captured = donating(captured_of_file(model, args, kwargs, dynamic_shapes, entry), donate)
-            log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
-            program = build(captured, log, options)
-            del captured
+        with log.stage("capture"):
+            found = captured_or_exported(model, args, kwargs, dynamic_shapes, entry)
+        if isinstance(found, Captured):
+            log.timings = dict(found.timings)
+            program = build(donating(found, donate), log, options)
         else:
-            if entry is not None:
-                raise OptionError("option 'entry'", expected="a program in MLIR", got=type(model).__name__)
-            with log.stage("capture"):
-                exported = export_model(model, args, kwargs, dynamic_shapes)
-            log.timings = {"export": exported.seconds}
-            program = _of_exported(exported, donate, options, log)
-            del exported
+            log.timings = {"export": found.seconds}
+            program = _of_exported(found, donate, options, log)
+        del found
     program.sweep = _sweep_of(model, dynamic_shapes, entry, donate, options)
     give_back_free_memory()
     return program
@@ -100,7 +91,7 @@ def compile(
 
 def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log) -> Program:
     """The program as it was kept on disk, or else compiled and kept."""
-    from hotdesk.frontends.torch.export import forget_trace, lower
+    from hotdesk.frontends.torch.export import forget_trace
 
     donate = donate if isinstance(donate, bool | int | str) else listed(donate)
     with log.stage("look-up"):
@@ -110,10 +101,10 @@ def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log)
         forget_trace()
         return instantiate(*found, log)
     with log.stage("capture"):
-        captured = donating(lower(exported, foreign=options.foreign, seed=options.seed), donate)
+        captured = donating(lower_exported(exported, options), donate)
     log.timings = {**log.timings, **captured.timings}
     del log.timings["capture"]
-    made, machine = finish(captured, log, options)
+    made, machine = lower_and_link(captured, log, options)
     if key is not None:
         with log.stage("keep"):
             keep(key, made, exported)
@@ -194,8 +185,6 @@ def _entry(name: str, entry: Entry, options: Options) -> Captured:
 
 def _changed(captured: Captured) -> Iterator[WeightRange]:
     """Where the tensors of the model lie that a program changes."""
-    from hotdesk.frontends.captured import Weight
-
     for number in captured.state:
         argument = captured.arguments[number]
         if isinstance(argument, Weight):

@@ -11,27 +11,40 @@ from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.functions import named_functions
+from hotdesk.ir.functions import find_uses, is_private, named_functions, returns_of
 from hotdesk.ir.signature import signature
-from hotdesk.ir.types import element_bytes, element_of, is_any_tensor, is_buffer, is_tensor, shape_of
+from hotdesk.ir.types import (
+    element_bytes,
+    element_of,
+    is_any_tensor,
+    is_buffer,
+    is_memref,
+    is_tensor,
+    layout_of,
+    row_major,
+    shape_of,
+)
 from hotdesk.ir.walking import (
     all_functions,
     constant_of,
     defined_functions,
+    entry_block,
     made_by,
     modules,
     nested_ops,
     ops_outside_payloads,
     symbol_name,
     top_level_ops,
+    values_read,
 )
 from hotdesk.models.func import CALLS
 from hotdesk.models.generics import is_linalg
 from hotdesk.models.hotdesk import SPREAD, letters_of, scratch_operands
-from hotdesk.models.memref import stored
+from hotdesk.models.memref import stored, viewed
 from hotdesk.models.new_memory import ALLOC, ALLOCA, DEALLOC, freed
 from hotdesk.models.payloads import LOADS
 from hotdesk.models.registry import model_of
+from hotdesk.passes.bufferize.decompositions import decompositions
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,12 +223,56 @@ def _unfit_scratch(module: ir.Module) -> ir.Operation | None:
     return next((op for op in found if (SPREAD in op.attributes) != (scratch_operands(op) > 0)), None)
 
 
-def _structured_tensor(module: ir.Module) -> ir.Operation | None:
-    """A linalg op that makes a tensor, though its model says how it is bufferized."""
-    for op in (op for function in all_functions(module) for op in ops_outside_payloads(function)):
-        model = model_of(op.name) if is_linalg(op) and any(is_tensor(result.type) for result in op.results) else None
-        if model is not None and model.bufferize is not None:
-            return op
+def _tensor_made_by(wanted: Callable[[ir.Operation], bool]) -> Callable[[ir.Module], ir.Operation | None]:
+    """Finds a wanted op that makes a tensor, though its model says how it is bufferized, and each tensor has a rank."""
+
+    def found(module: ir.Module) -> ir.Operation | None:
+        for op in (op for function in all_functions(module) for op in ops_outside_payloads(function)):
+            model = model_of(op.name) if wanted(op) and any(is_tensor(result.type) for result in op.results) else None
+            if model is not None and model.bufferize is not None and not any(map(_has_no_rank, values_read(op))):
+                return op
+        return None
+
+    return found
+
+
+def _has_no_rank(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.UnrankedTensorType)
+
+
+def _known_to_callers_alone(module: ir.Module) -> Iterator[ir.Operation]:
+    """The functions that nobody names but calls of the module."""
+    for each in modules(module):
+        uses = find_uses(each)
+        for name, function in named_functions(each).items():
+            if is_private(function) and not (name in uses and uses[name].others):
+                yield function
+
+
+def _returned_argument(module: ir.Module) -> ir.Operation | None:
+    """A function that gives back an argument in one place of all its returns, by whichever cast."""
+    for function in _known_to_callers_alone(module):
+        for returned in zip(*(list(op.operands) for op in returns_of(function)), strict=True):
+            shown = {viewed(value, ("memref.cast",)) for value in returned if is_memref(value.type)}
+            if len(shown) == 1 and shown <= set(entry_block(function).arguments):
+                return function
+    return None
+
+
+def _returned_memref(module: ir.Module) -> ir.Operation | None:
+    """A function that returns a memref whose size and place every caller can tell."""
+    for function in _known_to_callers_alone(module):
+        for kind in signature(function).outputs:
+            if is_memref(kind) and None not in shape_of(kind) and layout_of(kind) == (row_major(shape_of(kind)), 0):
+                return function
+    return None
+
+
+def _composite(module: ir.Module) -> ir.Operation | None:
+    known = decompositions()
+    for function in named_functions(module).values():
+        if any(each.types(kind) is not None for kind in signature(function).types for each in known):
+            return function
     return None
 
 
@@ -282,7 +339,20 @@ ONE_USE_EACH = Property("each tensor.empty outside of regions is used once at mo
 SCRATCH_GIVEN = Property(
     "each convolution that says how its work is cut, and no other, has scratch memory", _unfit_scratch
 )
-NO_STRUCTURED_TENSORS = Property("no linalg op makes a tensor", _structured_tensor)
+NO_STRUCTURED_TENSORS = Property("no linalg op makes a tensor", _tensor_made_by(is_linalg))
+NO_TENSOR_OPS = Property(
+    "no op of the dialect tensor makes one of a rank", _tensor_made_by(lambda op: op.name.startswith("tensor."))
+)
+NO_TENSORS_FROM_FLOW = Property(
+    "no loop or branch of scf makes a tensor of a rank", _tensor_made_by(lambda op: op.name.startswith("scf."))
+)
+NO_ARGUMENTS_RETURNED = Property(
+    "no private function that is only called returns an argument as it came", _returned_argument
+)
+NO_MEMREFS_RETURNED = Property(
+    "no private function that is only called returns a memref of static size in row-major order", _returned_memref
+)
+NO_COMPOSITES = Property("no function takes or gives a value that can be taken apart", _composite)
 PREPARED_FROM_WEIGHTS = Property("@prepare makes of weights alone what @main takes prepared", _wrongly_prepared)
 VIEWS_FIT = Property("each view lies in the bytes that it shows, as far as its numbers are known", _view_beyond)
 FREED_ONCE = Property("nothing is freed twice in a block", _freed_twice)

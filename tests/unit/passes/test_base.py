@@ -13,10 +13,15 @@ from hotdesk.explain import Decision
 from hotdesk.ir.context import entered
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.arith_partial import ArithBufferize
+from hotdesk.passes.bufferize.decompose_types import DecomposeTypes
+from hotdesk.passes.bufferize.equivalent_results import DropEquivalentBufferResults
 from hotdesk.passes.bufferize.finalizing import FinalizingBufferize
 from hotdesk.passes.bufferize.func_partial import FuncBufferize
 from hotdesk.passes.bufferize.linalg_partial import LinalgBufferize
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
+from hotdesk.passes.bufferize.out_params import BufferResultsToOutParams
+from hotdesk.passes.bufferize.scf_partial import ScfBufferize
+from hotdesk.passes.bufferize.tensor_partial import TensorBufferize
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.buffers.merge import MergeAllocations
 from hotdesk.passes.buffers.pipeline import BufferPipeline
@@ -30,11 +35,16 @@ from hotdesk.passes.properties import (
     DIVISORS_CHOSEN,
     FREED_ONCE,
     LETTERS_FIT,
+    NO_ARGUMENTS_RETURNED,
+    NO_COMPOSITES,
     NO_CONCATENATIONS,
     NO_KNOWN_RESHAPES,
+    NO_MEMREFS_RETURNED,
     NO_STRUCTURED_TENSORS,
     NO_TENSOR_CONSTANTS,
+    NO_TENSOR_OPS,
     NO_TENSORS,
+    NO_TENSORS_FROM_FLOW,
     NO_TENSORS_IN_SIGNATURES,
     NO_UNDEFINED_TENSORS,
     NO_UNUSED_TENSORS,
@@ -128,6 +138,15 @@ ATTEND = """%r = "hotdesk.attention"(%q, %k, %k, %o) ({{
     : (tensor<2x3xf32>, tensor<5x3xf32>, tensor<5x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
 return"""
 HEADS = "%q: tensor<2x3xf32>, %k: tensor<5x3xf32>, %o: tensor<2x3xf32>"
+CHOOSE = """%r = scf.if %p -> {kind} {{
+  scf.yield %x : {kind}
+}} else {{
+  scf.yield %x : {kind}
+}}"""
+GIVEN_BACK = """func.func {visibility} @f(%x: memref<4xf32>) -> memref<?xf32> {{
+  %y = memref.cast %x : memref<4xf32> to memref<?xf32>
+  return %y : memref<?xf32>
+}}"""
 BREAKING = {
     "a tensor": (NO_TENSORS, function(f"%t = tensor.empty() : {TENSOR}\nreturn"), "tensor.empty"),
     "a tensor in a branch": (
@@ -206,6 +225,19 @@ BREAKING = {
         function(f"%r = linalg.exp ins(%x : {TENSOR}) outs(%x : {TENSOR}) -> {TENSOR}\nreturn", f"%x: {TENSOR}"),
         "linalg.exp",
     ),
+    "a slice that is a tensor": (
+        NO_TENSOR_OPS,
+        function(f"%r = tensor.extract_slice %x[0][2][1] : {TENSOR} to tensor<2xf32>\nreturn", f"%x: {TENSOR}"),
+        "tensor.extract_slice",
+    ),
+    "a branch that gives a tensor": (
+        NO_TENSORS_FROM_FLOW,
+        function(f"{CHOOSE.format(kind=TENSOR)}\nreturn", f"%x: {TENSOR}, %p: i1"),
+        "scf.if",
+    ),
+    "an argument given back": (NO_ARGUMENTS_RETURNED, GIVEN_BACK.format(visibility="private"), "func.func"),
+    "a memref given back": (NO_MEMREFS_RETURNED, f"func.func private @f() -> {M}", "func.func"),
+    "a tuple": (NO_COMPOSITES, "func.func private @f(tuple<i1, f32>)", "func.func"),
     "a query with a letter too many": (
         LETTERS_FIT,
         function(ATTEND.format(letters="md,nd,nef->me"), HEADS),
@@ -231,6 +263,18 @@ HOLDING = {
         SCRATCH_GIVEN,
         function(CONV.format(more=SPREAD, given=", %s", scratch=f", {SCRATCH}"), IMAGES),
     ),
+    "a slice of memory": (
+        NO_TENSOR_OPS,
+        function(f"%r = memref.subview %x[0][2][1] : {M} to memref<2xf32, strided<[1]>>\nreturn"),
+    ),
+    "a tensor of no rank": (
+        NO_TENSOR_OPS,
+        function(f"%r = tensor.cast %x : tensor<*xf32> to {TENSOR}\nreturn", "%x: tensor<*xf32>"),
+    ),
+    "a branch that gives memory": (NO_TENSORS_FROM_FLOW, function(f"{CHOOSE.format(kind=M)}\nreturn")),
+    "an argument that others get back": (NO_ARGUMENTS_RETURNED, GIVEN_BACK.format(visibility="public")),
+    "a memref of any size": (NO_MEMREFS_RETURNED, "func.func private @f() -> memref<?xf32>"),
+    "the parts of a tuple": (NO_COMPOSITES, "func.func private @f(i1, f32)"),
     "structured memory": (NO_STRUCTURED_TENSORS, function(f"linalg.exp ins(%x : {M}) outs(%x : {M})\nreturn")),
     "signatures with memory": (NO_TENSORS_IN_SIGNATURES, function(f"%t = tensor.empty() : {TENSOR}\nreturn")),
     "a number": (NO_TENSOR_CONSTANTS, function("%c = arith.constant 1 : i32\nreturn")),
@@ -320,6 +364,11 @@ PROMISES: dict[type[Pass], tuple[str, str]] = {
     FoldRearrangedOperands: BREAKING["a letter of two sizes"][1:],
     RecognizeAttention: BREAKING["a query with a letter too many"][1:],
     RematerializeCheapOps: BREAKING["one undefined tensor for two"][1:],
+    TensorBufferize: BREAKING["a slice that is a tensor"][1:],
+    ScfBufferize: BREAKING["a branch that gives a tensor"][1:],
+    DropEquivalentBufferResults: BREAKING["an argument given back"][1:],
+    BufferResultsToOutParams: BREAKING["a memref given back"][1:],
+    DecomposeTypes: BREAKING["a tuple"][1:],
     LinalgBufferize: BREAKING["a structured tensor"][1:],
     AllocateWorkspaces: BREAKING["a convolution that was cut for nothing"][1:],
     PrivatizeBuffers: BREAKING["a view that ends too late"][1:],

@@ -38,7 +38,6 @@ from hotdesk.models.generics import Generic, are_sized, loops_of, matched_loops,
 from hotdesk.models.memory_effects import Effects, payload_effects
 from hotdesk.models.memref import asks_for_size, view_source
 from hotdesk.models.new_memory import only_frees, why_not_replaced
-from hotdesk.program.symbolic import SymbolicSizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,6 @@ class BufferFusions:
 
     def __init__(self, function: ir.Operation, arguments_overlap: bool = True) -> None:
         self.aliases = self._aliases = Aliases(function, arguments_overlap)
-        self._sizes = SymbolicSizes(function)
 
     def nearest(self, block: FusionBlock, place: int) -> tuple[int, BufferFusion] | list[Decision]:
         """The nearest producer in front of an op that may be fused into it, by its place, or why none of them may."""
@@ -208,7 +206,7 @@ class BufferFusions:
         return self._decision(subject, Outcome.NOT_FUSED, reason, *because)
 
     def _decision(self, subject: _Subject, outcome: Outcome, reason: Reason, *because: Source) -> Decision:
-        size = self._sizes.bytes(subject.written)
+        size = self._aliases.sizes.bytes(subject.written)
         return Decision(f"result of {subject.producer.name}", outcome, reason, because, size)
 
 

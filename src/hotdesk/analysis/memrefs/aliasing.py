@@ -46,6 +46,7 @@ from hotdesk.ir.locations import python_line, source_of
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import DYNAMIC, element_bytes
 from hotdesk.ir.walking import defining_op, entry_block, int_array
+from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import expand
 from hotdesk.sizes.proofs import SizeProver
 from hotdesk.sizes.size import Size
@@ -93,6 +94,11 @@ class Aliases:
         self._origins = Origins(self._program) if known is None else known.origins
         arguments = entry_block(function).arguments
         self._unshared = {a for a in arguments if not arguments_overlap or _is_noalias(function, a)}
+
+    @property
+    def sizes(self) -> SymbolicSizes:
+        """The sizes of the function that memrefs are told apart by."""
+        return self._views.sizes
 
     def relation(self, a: ir.Value, b: ir.Value) -> Alias:
         """How two memrefs relate."""

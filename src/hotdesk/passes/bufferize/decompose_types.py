@@ -38,6 +38,7 @@ from hotdesk.models.func import CALL, RETURN
 from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.decompositions import TypeDecomposition, decompositions
+from hotdesk.passes.properties import NO_COMPOSITES, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,9 @@ class DecomposeTypes(Pass):
     """Decomposes types at boundaries (rules in the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-decompose-types"
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NO_COMPOSITES,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         parts = _Parts(decompositions())

@@ -27,6 +27,7 @@ from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import entry_block, made_by, modules
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.conventions import why_fixed
+from hotdesk.passes.properties import NO_ARGUMENTS_RETURNED, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,9 @@ class DropEquivalentBufferResults(Pass):
     name: ClassVar[str] = "hotdesk-drop-equivalent-buffer-results"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.EQUALS_ARGUMENT, Reason.ADDRESS_TAKEN, Reason.PUBLIC_FUNCTION)
     modify_public_functions: bool = False
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NO_ARGUMENTS_RETURNED,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         return tuple(decision for each in modules(module) for decision in self._run(each))

@@ -43,6 +43,7 @@ from hotdesk.models.func import CALL
 from hotdesk.models.new_memory import ALLOC
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.conventions import why_fixed
+from hotdesk.passes.properties import NO_MEMREFS_RETURNED, Property
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import product
 from hotdesk.sizes.size import Size
@@ -84,6 +85,9 @@ class BufferResultsToOutParams(Pass):
     hoist_static_allocs: bool = False
     hoist_dynamic_allocs: bool = False
     modify_public_functions: bool = False
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NO_MEMREFS_RETURNED,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         return tuple(decision for each in modules(module) for decision in self._run(each))

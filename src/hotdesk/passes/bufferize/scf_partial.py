@@ -25,6 +25,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Reason
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.partial import bufferize_ops
+from hotdesk.passes.properties import NO_TENSORS_FROM_FLOW, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,9 @@ class ScfBufferize(Pass):
 
     name: ClassVar[str] = "hotdesk-scf-bufferize"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.NOT_ANALYSED, Reason.DIFFERENT_LAYOUT, Reason.LIES_ELSEWHERE)
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NO_TENSORS_FROM_FLOW,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         return bufferize_ops(module, lambda name: name.startswith("scf."))

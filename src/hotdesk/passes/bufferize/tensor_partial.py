@@ -22,6 +22,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Reason
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.partial import bufferize_ops
+from hotdesk.passes.properties import NO_TENSOR_OPS, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,9 @@ class TensorBufferize(Pass):
 
     name: ClassVar[str] = "hotdesk-tensor-bufferize"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.NOT_ANALYSED, Reason.DIFFERENT_LAYOUT, Reason.LIES_ELSEWHERE)
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NO_TENSOR_OPS,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         return bufferize_ops(module, lambda name: name.startswith("tensor.") or name == "bufferization.alloc_tensor")
