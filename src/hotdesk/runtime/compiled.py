@@ -40,9 +40,8 @@ def compiled_function(
     lowered: LoweredFunction, machine: CompiledCode, assertions: Sequence[Assertion], bounds: Bounds | None = None
 ) -> Function:
     """The function with what plans for it; `bounds` are the least and greatest value of each symbol in sizes."""
-    planner = Planner(lowered, bounds or {})
-    sizes, numbers = Evaluator([buffer.bytes for buffer in lowered.buffers]), Evaluator(lowered.numbers)
-    return Function(lowered, machine, assertions, planner, sizes, numbers, lambda: _profiled(lowered, machine))
+    planner, numbers = Planner(lowered, bounds or {}), Evaluator(lowered.numbers)
+    return Function(lowered, machine, assertions, planner, planner.sizes, numbers, lambda: _profiled(lowered, machine))
 
 
 class CompiledProgram(PlannedExecutable):

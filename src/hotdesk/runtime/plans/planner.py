@@ -24,7 +24,7 @@ from hotdesk.planning.sizes.on_call import OnCall
 from hotdesk.planning.sizes.repacking import borrowing_less
 from hotdesk.planning.sizes.stacking import Stacking, arena_of, lay_out, read_stacking
 from hotdesk.runtime.plans.layout import ALIGNMENT
-from hotdesk.runtime.plans.problems import MOST_BYTES, Planned, accepted, checked, pools_of, problem_of
+from hotdesk.runtime.plans.problems import MOST_BYTES, Planned, accepted, checked, placed, pools_of, problem_of
 from hotdesk.sizes.expressions import Evaluator
 from hotdesk.sizes.polynomials import Polynomial
 from hotdesk.sizes.proofs import SizeProver
@@ -37,20 +37,18 @@ SAMPLES = (512, 64, 8)
 class Planner:
     """Places the allocations of one function.
 
-    `bounds` are the least and greatest values of the symbols, `symbols` those that a plan depends on. `made` counts the plans
-    that were asked for; where one serves all sizes it is 1.
+    `bounds` are the least and greatest values of the symbols, `symbols` those that a plan depends on, `sizes` those of all
+    buffers, by place. `made` counts the plans that were asked for; where one serves all sizes it is 1.
     """
 
     def __init__(self, lowered: Planned, bounds: Bounds) -> None:
         self._lowered = lowered
         self._bounds = bounds
-        self._places = tuple(
-            i for i, use in enumerate(lowered.buffers) if use.kind == "alloc" and use.lower < use.upper
-        )
+        self._places = placed(lowered)
         self._lenders = tuple(lowered.windows)
         sizes = [lowered.buffers[place].bytes for place in (*self._places, *self._lenders)]
         self.symbols = sorted({name for size in sizes for name in symbols_of(size)})
-        self._evaluator = Evaluator([buffer.bytes for buffer in lowered.buffers])
+        self.sizes = Evaluator([buffer.bytes for buffer in lowered.buffers])
         self.made = 0
 
     def prepare(self) -> Plan | Stacking | OnCall:
@@ -109,7 +107,7 @@ class Planner:
 
     def arena(self, symbols: Mapping[str, int]) -> int | None:
         """Bytes of the arena for values of the symbols; None where buffers of these sizes are beyond all memory."""
-        sizes = self._evaluator.at({**dict.fromkeys(self._evaluator.names, max(SAMPLES)), **symbols})
+        sizes = self.sizes.at({**dict.fromkeys(self.sizes.names, max(SAMPLES)), **symbols})
         return self.solve(sizes).arena if sum(sizes) < MOST_BYTES else None
 
     @property
@@ -164,7 +162,7 @@ class Planner:
     def _fixed(self) -> Plan:
         """The plan where no size varies that matters."""
         # What has a symbol is not in the problem, whatever its value.
-        sizes = self._evaluator.at(dict.fromkeys(self._evaluator.names, max(SAMPLES)))
+        sizes = self.sizes.at(dict.fromkeys(self.sizes.names, max(SAMPLES)))
         problem = problem_of(self._lowered, sizes)
         return checked(problem, plan(problem))
 
@@ -173,14 +171,14 @@ class Planner:
         """Problems of different sizes with their plans, the greatest sizes first."""
         found: dict[tuple[int, ...], tuple[Problem, Plan]] = {}
         for symbols in self._sampled():
-            sizes = tuple(self._evaluator.at(symbols))
+            sizes = tuple(self.sizes.at(symbols))
             if sizes not in found and all(size >= 0 for size in sizes) and sum(sizes) < MOST_BYTES:
                 problem = problem_of(self._lowered, sizes)
                 found[sizes] = problem, plan(problem)
         return tuple(found.values())
 
     def _sampled(self) -> Iterator[dict[str, int]]:
-        names = self._evaluator.names
+        names = self.sizes.names
         ends = {name: self._bounds.get(name, (0, None)) for name in names}
         for sample in (None, *SAMPLES):
             yield {

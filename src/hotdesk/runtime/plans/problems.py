@@ -27,12 +27,14 @@ def problem_of(function: Planned, sizes: Sequence[int]) -> Problem:
         PlanError: they take `MOST_BYTES` or more together.
     """
     pools = pools_of(function, sizes)
-    buffers = [
-        Buffer(i, use.lower, use.upper, sizes[i], ALIGNMENT)
-        for i, use in enumerate(function.buffers)
-        if use.kind == "alloc" and use.lower < use.upper
-    ]
+    uses = function.buffers
+    buffers = [Buffer(i, uses[i].lower, uses[i].upper, sizes[i], ALIGNMENT) for i in placed(function)]
     return Problem(tuple(buffers), pools)
+
+
+def placed(function: Planned) -> tuple[int, ...]:
+    """The buffers of a function that need a place, by place in the pointer table."""
+    return tuple(i for i, use in enumerate(function.buffers) if use.kind == "alloc" and use.lower < use.upper)
 
 
 def pools_of(function: Planned, sizes: Sequence[int]) -> tuple[Pool, ...]:
