@@ -11,7 +11,7 @@ from hotdesk.planning.problem.checker import Checker
 from hotdesk.planning.problem.plan import Placement, Plan
 from hotdesk.planning.sizes.stacking import Stacking, lay_out
 from hotdesk.runtime.lowered import Planned
-from hotdesk.runtime.plans.problems import accepted, checked, pools_of, problem_of
+from hotdesk.runtime.plans.problems import accepted, checked, placed, pools_of, problem_of
 
 if TYPE_CHECKING:
     from hotdesk.planning.sizes.on_call import OnCall
@@ -25,7 +25,7 @@ class RecordedPlans:
     def __init__(self, function: Planned, record: PlansRecord) -> None:
         """`record` goes together with the function: see `validating.py`."""
         self._function = function
-        self._places = [i for i, use in enumerate(function.buffers) if use.kind == "alloc" and use.lower < use.upper]
+        self._places = placed(function)
         self._fixed = None if record.fixed is None else _plan(record.fixed)
         self._all = record.all
         self._stackings = tuple(Stacking(each.spaces, each.order, each.below) for each in record.stackings)

@@ -31,7 +31,6 @@ from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.runtime.lowered import held_results
 from hotdesk.runtime.plans.planner import Planner
 from hotdesk.runtime.prepared import prepared_types
-from hotdesk.sizes.expressions import Evaluator
 from hotdesk.sizes.size import Bounds
 
 
@@ -131,8 +130,9 @@ class PlannedProgram:
 
         `arguments` are views by place: arguments have the first places in the pointer table, in their order.
         """
-        sizes = Evaluator([buffer.bytes for buffer in lowered.buffers]).at(symbols)
-        plan = Planner(lowered, self.bounds).plan(sizes)
+        planner = Planner(lowered, self.bounds)
+        sizes = planner.sizes.at(symbols)
+        plan = planner.plan(sizes)
         arenas: dict[int | None, CheckedArena] = {None: CheckedArena("the arena", np.zeros(plan.arena, np.int32))}
         names = {place: f"result {number}" for number, place in enumerate(lowered.result_places)}
         names.update({place: f"donated argument {place}" for place in lowered.donated})

@@ -19,8 +19,7 @@ from hotdesk.runtime.lowered import own_results
 from hotdesk.runtime.plans.describing import certified
 from hotdesk.runtime.plans.layout import ALIGNMENT
 from hotdesk.runtime.plans.planner import Planner
-from hotdesk.runtime.plans.problems import MOST_BYTES
-from hotdesk.sizes.expressions import Evaluator
+from hotdesk.runtime.plans.problems import MOST_BYTES, placed
 from hotdesk.sizes.proofs import SizeProver
 from hotdesk.sizes.size import spelled
 
@@ -50,11 +49,11 @@ def worst_case(
         OptionError: a size has no limit that is known, or one beyond all memory.
     """
     corner = {name: high for name, (_, high) in ranges.items()}
-    sizes = tuple(Evaluator([buffer.bytes for buffer in lowered.buffers]).at(corner))
+    sizes = tuple(planner.sizes.at(corner))
     _check_all_memory(sizes, corner)
     plan, most = planner.solve(sizes), _GreatestSizes(lowered, ranges, sizes)
     given, results, donated = tuple(inputs), own_results(lowered), lowered.donated
-    held = tuple(i for i, use in enumerate(lowered.buffers) if use.kind == "alloc" and use.lower < use.upper)
+    held = placed(lowered)
     lends = any(place in lowered.windows for place in donated)
     outputs = most.of(results)
     arena = planner.most(ranges) if planner.depends_on_sizes else plan.arena
