@@ -12,8 +12,10 @@ from hotdesk.compiling.linked_program import LinkedProgram, link_program
 from hotdesk.compiling.options import Options, given_options
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.ir.context import entered
 from hotdesk.ir.signature import Formal, set_signature, signature
+from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import main_function, nested_ops
 from hotdesk.pipeline import Log, bufferize, has_parallel_loops, lower, optimize_tensors, privatize, remainder
 from hotdesk.runtime.code import foreign
@@ -27,9 +29,9 @@ from hotdesk.runtime.shared import Shared
 from hotdesk.search.budget import WithinBudget
 from hotdesk.search.ordering import LowerPeak
 from hotdesk.search.recomputing import KeepLess
+from hotdesk.sizes.size import spelled
 
 if TYPE_CHECKING:
-    from hotdesk.frontends.captured import Captured, Weight
     from hotdesk.search.tradeoff import Way
 
 
@@ -90,10 +92,6 @@ def ways(
 
 def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int]) -> None:
     """Says of each argument what it is and which symbolic sizes it has."""
-    from hotdesk.frontends.captured import Weight
-    from hotdesk.ir.types import shape_of
-    from hotdesk.sizes.size import spelled
-
     state = {argument: len(captured.results) + place for place, argument in enumerate(captured.state)}
 
     def stating(number: int, formal: Formal) -> Formal:

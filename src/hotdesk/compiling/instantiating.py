@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from hotdesk.compiling.linked_program import LinkedProgram
 from hotdesk.compiling.saving import Saving
+from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.ir.context import of_bytecode
+from hotdesk.ir.types import element_bytes
 from hotdesk.pipeline import Log
 from hotdesk.runtime.code import foreign
 from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.compiled import CompiledProgram, compiled_function
 from hotdesk.runtime.executable import HeldMemory, ProgramInterface
+from hotdesk.runtime.function import Function
 from hotdesk.runtime.interface import MemoryCheck, TensorSpec, WeightRange
 from hotdesk.runtime.program import Program
 from hotdesk.runtime.shared import Shared, aligned
 
 if TYPE_CHECKING:
     from hotdesk.checker.report import CheckReport
-    from hotdesk.frontends.captured import Captured
 
 
 def instantiate(made: LinkedProgram, machine: CompiledCode, log: Log, shared: Shared | None = None) -> Program:
     """A lowered program with memory: what `@prepare` makes is made here."""
     shared = shared or Shared()
-    from hotdesk.frontends.captured import Weight
-    from hotdesk.ir.types import element_bytes
-
     captured = made.captured
     tensors = {i: a for i, a in enumerate(captured.arguments) if isinstance(a, Weight)}
     changing = changing_tensors(captured, shared)
@@ -40,26 +38,14 @@ def instantiate(made: LinkedProgram, machine: CompiledCode, log: Log, shared: Sh
     fixed = {i: int(w.tensor.data_ptr()) for i, w in tensors.items()}
     sizes = {i: int(w.tensor.numel() * w.tensor.element_size()) for i, w in tensors.items()}
     ranges = {i: WeightRange(w.spec.name, fixed[i], sizes[i]) for i, w in tensors.items()}
-    memories: list[object] = []
-    made_bytes: list[int] = []
+    made_bytes = [element_bytes(element) * prod(shape) for shape, element in made.prepared]
+    memories = [aligned(size) for size in made_bytes]
+    addresses = [address for _, address in memories]
     prepare = None
-    addresses: list[int] = []
-    for shape, element in made.prepared:
-        size = element_bytes(element) * int(np.prod(shape, dtype=np.int64))
-        memory, address = aligned(size)
-        memories.append(memory)
-        addresses.append(address)
-        made_bytes.append(size)
     if made.prepare is not None:
         start = time.perf_counter()
         prepare = compiled_function(made.prepare, machine, made.assertions)
-        layout = prepare.layout({})
-        scratch, scratch_address = aligned(layout.plan.arena)
-        frame = prepare.frame()
-        frame.set_arena(layout, scratch_address)
-        frame.set_pointers(range(len(weights)), [fixed[i] for i in weights])
-        frame.run(layout, addresses)
-        del scratch
+        _run_prepare(prepare, [fixed[i] for i in weights], addresses)
         log.timings["run-prepare"] = time.perf_counter() - start
     count = len(captured.arguments)
     fixed.update({count + i: address for i, address in enumerate(addresses)})
@@ -71,7 +57,7 @@ def instantiate(made: LinkedProgram, machine: CompiledCode, log: Log, shared: Sh
         ProgramInterface(tuple(inputs.values()), tuple(captured.results), tuple(inputs), captured.constraints),
         HeldMemory(
             fixed,
-            (machine, *(w.tensor for w in tensors.values()), *memories),
+            (machine, *(w.tensor for w in tensors.values()), *(memory for memory, _ in memories)),
             weight_bytes=_distinct_bytes(fixed, {i: sizes[i] for i in weights}),
             state_bytes=sum(sizes[i] for i in state),
             prepared_bytes=sum(made_bytes),
@@ -98,9 +84,18 @@ def instantiate(made: LinkedProgram, machine: CompiledCode, log: Log, shared: Sh
     )
 
 
+def _run_prepare(prepare: Function, weights: Sequence[int], results: Sequence[int]) -> None:
+    """Runs `@prepare` once, in an arena that goes when it is done; weights and results are addresses."""
+    layout, frame = prepare.layout({}), prepare.frame()
+    arena, address = aligned(layout.plan.arena)
+    frame.set_arena(layout, address)
+    frame.set_pointers(range(len(weights)), weights)
+    frame.run(layout, results)
+    del arena
+
+
 def changing_tensors(captured: Captured, shared: Shared) -> frozenset[int]:
     """The arguments, by number, that are tensors of the model which this program changes, or one that it shares them with."""
-    from hotdesk.frontends.captured import Weight
 
     def changes(tensor: Any) -> bool:
         return shared.state.meeting((tensor.data_ptr(), tensor.data_ptr() + tensor.nbytes)) is not None
