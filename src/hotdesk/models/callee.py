@@ -102,6 +102,6 @@ def returned(call: ir.Operation, callee: Callee) -> list[int]:
     ]
 
 
-def retype_declaration(function: ir.Operation, memref_of: Callable[[ir.Type], ir.Type]) -> None:
-    """Makes a declaration on tensors one on memrefs, of the types that tensors become; results are new memory."""
+def retype(function: ir.Operation, memref_of: Callable[[ir.Type], ir.Type]) -> None:
+    """Makes the signature of a function one on memrefs, of the types that tensors become; results are new memory."""
     set_signature(function, signature(function).retyped(lambda kind: memref_of(kind) if is_tensor(kind) else kind))

@@ -180,7 +180,7 @@ def _structured(op: ir.Operation) -> Loops | None:
     return Loops(tuple(map(tuple, rows)), tuple(map(tuple, outputs)), inits, frozenset(free), reaches)
 
 
-VIEWS = frozenset({*RESHAPES, "tensor.extract_slice"})
+FOLLOWED_VIEWS = frozenset({*RESHAPES, "tensor.extract_slice"})
 """Ops whose result is seen along the axes of their operand."""
 
 

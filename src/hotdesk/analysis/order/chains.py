@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.axes import VIEWS
+from hotdesk.analysis.order.axes import FOLLOWED_VIEWS
 from hotdesk.analysis.order.recomputing import Rematerialization, views_read
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor, shape_of
@@ -150,7 +150,7 @@ class _KeptAcross:
 
 def is_repeatable(op: ir.Operation) -> bool:
     """Whether it is a pure operation with one result, a tensor that has contents, and has no loops or branches."""
-    return op.name not in VIEWS and op.name not in KEEPS_NOTHING and len(op.results) == 1 and (
+    return op.name not in FOLLOWED_VIEWS and op.name not in KEEPS_NOTHING and len(op.results) == 1 and (
         is_tensor(op.results[0].type) and is_pure(op) and not op.name.startswith("scf.")
     )  # fmt: skip
 
@@ -159,7 +159,7 @@ def cost_of(line: StraightLine, number: int) -> int:
     """The cost of an operation, as the module docstring has it."""
     op = line.ops[number]
     tensors = [value for value in (*op.operands, *op.results) if is_tensor(value.type)]
-    if op.name in VIEWS or not op.results or not tensors or op.name == "tensor.empty":
+    if op.name in FOLLOWED_VIEWS or not op.results or not tensors or op.name == "tensor.empty":
         return 0
     moved = sum(_elements(value) for value in tensors)
     return moved + 2 * _products(op) // _PER_ELEMENT

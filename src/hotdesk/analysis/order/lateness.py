@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.axes import VIEWS
+from hotdesk.analysis.order.axes import FOLLOWED_VIEWS
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor
 from hotdesk.models.purity import is_pure
@@ -75,7 +75,7 @@ def _are_neighbours(line: StraightLine, number: int, place: int) -> bool:
 
 
 def _is_light(op: ir.Operation) -> bool:
-    return op.name in VIEWS or op.name in KEEPS_NOTHING
+    return op.name in FOLLOWED_VIEWS or op.name in KEEPS_NOTHING
 
 
 def _kept_for(line: StraightLine, number: int, homes: list[int], place: int) -> int:

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.axes import VIEWS, Axis, Loops, above_view, below_view
+from hotdesk.analysis.order.axes import FOLLOWED_VIEWS, Axis, Loops, above_view, below_view
 from hotdesk.analysis.order.reaches import LoopReach
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import shape_of
@@ -195,7 +195,7 @@ class _Growth:
             return False
         op, loops = self._line.ops[number], self._line.loops(number)
         self._ops.add(number)
-        if op.name in VIEWS:
+        if op.name in FOLLOWED_VIEWS:
             return self._join_view(op)
         if loops is None:
             return False

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.axes import VIEWS, Loops, read_loops
+from hotdesk.analysis.order.axes import FOLLOWED_VIEWS, Loops, read_loops
 from hotdesk.analysis.order.schedules import as_number
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_tensor
@@ -83,7 +83,7 @@ class StraightLine:
         """What a value is a view of, itself if it is none, and the operations that make the view, the last one first."""
         path: list[int] = []
         maker = self.makers.get(value)
-        while maker is not None and self.ops[maker].name in VIEWS:
+        while maker is not None and self.ops[maker].name in FOLLOWED_VIEWS:
             path.append(maker)
             value = self.ops[maker].operands[0]
             maker = self.makers.get(value)
@@ -94,7 +94,7 @@ class StraightLine:
         found: list[ValueRead] = []
         for reader in self.readers.get(value, ()):
             op = self.ops[reader]
-            if op.name in VIEWS and op.operands[0] == value:
+            if op.name in FOLLOWED_VIEWS and op.operands[0] == value:
                 found += self.reads(op.results[0])
             else:
                 found.append(ValueRead(reader, value))

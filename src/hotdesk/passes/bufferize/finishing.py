@@ -11,7 +11,7 @@ from hotdesk.ir.locations import placed
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import dynamic_layout, is_memref
 from hotdesk.ir.walking import is_declaration, nested_ops
-from hotdesk.models.callee import retype_declaration
+from hotdesk.models.callee import retype
 from hotdesk.models.new_memory import ALLOC
 from hotdesk.passes.bufferize.conventions import Conventions
 
@@ -28,7 +28,7 @@ def retype_declarations(module: ir.Module, conventions: Conventions) -> None:
     """Lets functions without a body take memrefs, of any layout where all functions do."""
     for function in (op.operation for op in module.body.operations if is_declaration(op.operation)):
         with placed(function.location):
-            retype_declaration(function, conventions.spaces.memref_of)
+            retype(function, conventions.spaces.memref_of)
         if conventions.strided_arguments:
             _loosen(function)
     if conventions.strided_arguments:

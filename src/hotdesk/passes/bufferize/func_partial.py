@@ -21,9 +21,10 @@ from hotdesk.explain import Decision
 from hotdesk.ir.building import remade
 from hotdesk.ir.functions import called_name, named_functions, require_calls_alone
 from hotdesk.ir.locations import placed
-from hotdesk.ir.signature import set_signature, signature
+from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.ir.walking import modules, nested_ops
+from hotdesk.models.callee import retype
 from hotdesk.models.func import RETURN
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.materializing import copied_as, rebuild_arguments, to_buffer, to_tensor
@@ -57,7 +58,7 @@ def _bufferize(function: ir.Operation, changing: dict[str, ir.Operation]) -> Non
         with placed(op.location):
             _rewrite(op, changing)
     if _has_tensors(function):
-        _retype(function)
+        retype(function, memref_of)
 
 
 def _has_tensors(function: ir.Operation) -> bool:
@@ -91,7 +92,3 @@ def _rewrite_call(op: ir.Operation) -> None:
     for old, result in zip(op.results, new.results, strict=True):
         old.replace_all_uses_with(to_tensor(result, old.type, op) if is_tensor(old.type) else result)
     op.erase()
-
-
-def _retype(function: ir.Operation) -> None:
-    set_signature(function, signature(function).retyped(lambda kind: memref_of(kind) if is_tensor(kind) else kind))

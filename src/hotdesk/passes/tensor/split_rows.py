@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.axes import VIEWS, cut_dims
+from hotdesk.analysis.order.axes import FOLLOWED_VIEWS, cut_dims
 from hotdesk.analysis.order.spans import SplitPart, bytes_again, largest_part, parts_of
 from hotdesk.analysis.order.splitting import Split, find_split
 from hotdesk.analysis.order.straight_line import StraightLine
@@ -45,7 +45,7 @@ from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.passes.base import StraightPass
 from hotdesk.passes.tensor.parts import do_in_parts
 
-_SEEN_THROUGH = VIEWS | {"tensor.empty"}
+_SEEN_THROUGH = FOLLOWED_VIEWS | {"tensor.empty"}
 
 
 @dataclass(frozen=True, slots=True)
