@@ -229,15 +229,15 @@ def _tensor_made_by(wanted: Callable[[ir.Operation], bool]) -> Callable[[ir.Modu
     def found(module: ir.Module) -> ir.Operation | None:
         for op in (op for function in all_functions(module) for op in ops_outside_payloads(function)):
             model = model_of(op.name) if wanted(op) and any(is_tensor(result.type) for result in op.results) else None
-            if (
-                model is not None
-                and model.bufferize is not None
-                and not any(is_any_tensor(v.type) and not is_tensor(v.type) for v in values_read(op))
-            ):
+            if model is not None and model.bufferize is not None and all(map(_is_ranked, values_read(op))):
                 return op
         return None
 
     return found
+
+
+def _is_ranked(value: ir.Value) -> bool:
+    return is_tensor(value.type) or not is_any_tensor(value.type)
 
 
 def _known_to_callers_alone(module: ir.Module) -> Iterator[ir.Operation]:
