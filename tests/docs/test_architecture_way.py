@@ -64,7 +64,7 @@ def test_functions_on_the_way_are_there() -> None:
     named = re.findall(r"`(hotdesk(?=\.compile)|pipeline|planning)\.([a-z_]+)", WAY)
     assert {name for _, name in named} == {"compile", "optimize_tensors", "bufferize", "lower", "plan"}
     in_files = re.findall(r"`([a-z_]+)` \(`(compiling/[a-z_]+)\.py`\)", WAY)
-    assert [name for name, _ in in_files] == ["finish"]
+    assert [name for name, _ in in_files] == ["lower_and_link"]
     places = [("hotdesk" if module == "hotdesk" else f"hotdesk.{module}", name) for module, name in named]
     places += [(f"hotdesk.{file.replace('/', '.')}", name) for name, file in in_files]
     for module, name in places:
