@@ -2,8 +2,8 @@
 
 Read `nodes.py` (what a rewrite works on), then `graph.py` (how a graph is written anew, with `folding.py` for constants), then
 any family: `arithmetic.py`, `reductions.py`, `shapes.py` (moves of elements), `windows.py`, `interpolation.py`, `spectral.py`,
-`recurrent.py`, `control.py`, `narrow.py` and `quantized.py` (types of few bits), `boxes.py`, and `domains.py` for ops outside
-of the main domain.
+`recurrent.py`, `control.py`, `narrow.py` and `quantized.py` (types of few bits), `boxes.py`, `trees`, and `domains.py` for ops
+outside of the main domain.
 """
 
 from __future__ import annotations
