@@ -15,8 +15,8 @@ class Roof:
 
     Attributes:
         threads: how many these are.
-        flops: operations a second by element type (`f32`, `f64`, and `bf16` where pairs are summed), of the micro-kernel on data
-            in the nearest cache.
+        flops: operations a second by element type (`f32`, `f64`, and `bf16` where pairs or tiles are multiplied), of the micro-
+            kernel on data in the nearest cache.
         bandwidth: bytes a second, read and written, of a copy of arrays that fit no cache.
     """
 
