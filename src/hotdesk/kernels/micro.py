@@ -218,6 +218,7 @@ class _TileLoops:
                 f.store_vector(
                     f.load_vector(self.source, f.add(begin, j * f.lanes)), self.b, f.add(target, j * f.lanes)
                 )
+            f.prefetch_far(f.integer(f.place(self.source, f.add(later, self.width - 1), self.size)))
 
         f.branch(f.more(self.copied_until, step), copy)
 
