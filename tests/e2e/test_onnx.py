@@ -30,6 +30,7 @@ from hotdesk.errors import (
     ShapeError,
     UnsupportedOpError,
 )
+from hotdesk.explain import Reason
 
 Sizes = Sequence["int | str | None"]
 
@@ -106,6 +107,31 @@ def attention() -> Any:
     return model_of(nodes, {"x": ["batch", "length", 48]}, {"y": ["batch", "length", 48]}, weights)
 
 
+def masked_attention() -> Any:
+    """As PyTorch's exporter writes it: keys transposed as a batch of matrices, both sides scaled, rows without a key zeros."""
+    node = helper.make_node
+    nodes = [
+        *(node("Reshape", [each, "heads"], [f"{each}4"]) for each in "qkv"),
+        *(node("Transpose", [f"{each}4"], [f"{each}h"], perm=[0, 2, 1, 3]) for each in "qkv"),
+        node("Reshape", ["kh", "matrices"], ["k3"]),
+        node("Transpose", ["k3"], ["k3t"], perm=[0, 2, 1]),
+        node("Reshape", ["k3t", "apart"], ["kt"]),
+        node("Mul", ["qh", "scale"], ["qs"]),
+        node("Mul", ["kt", "scale"], ["ks"]),
+        node("MatMul", ["qs", "ks"], ["s"]),
+        node("Add", ["s", "mask"], ["t"]),
+        node("Softmax", ["t"], ["p"], axis=-1),
+        node("IsNaN", ["p"], ["undefined"]),
+        node("Where", ["undefined", "zero", "p"], ["w"]),
+        node("MatMul", ["w", "vh"], ["o"]),
+        node("Transpose", ["o"], ["y"], perm=[0, 2, 1, 3]),
+    ]
+    shapes = {"heads": [2, 5, 3, 4], "matrices": [6, 5, 4], "apart": [2, 3, 4, 5]}
+    weights: dict[str, Any] = {name: np.array(sizes, np.int64) for name, sizes in shapes.items()}
+    weights |= {"scale": np.array(0.7, np.float32), "zero": np.array(0, np.float32)}
+    return model_of(nodes, dict.fromkeys("qkv", (2, 5, 12)) | {"mask": (5, 5)}, {"y": [2, 5, 3, 4]}, weights)
+
+
 def agree(program: Any, model: Any, **inputs: Any) -> None:
     expected: Any = ReferenceEvaluator(model).run(None, inputs)
     got: Any = program(**inputs)
@@ -129,6 +155,20 @@ def test_attention_of_two_sizes() -> None:
     program = hotdesk.compile(attention())
     for batch, length in ((1, 1), (2, 5), (3, 1)):
         agree(program, attention(), x=floats(batch, length, 48))
+
+
+def test_attention_whose_undefined_rows_are_zeros_is_one_kernel() -> None:
+    program = hotdesk.compile(masked_attention())
+    assert Reason.BLOCK_BY_BLOCK in {each.reason for each in program.decisions()}
+    q, k, v = (floats(2, 5, 12, seed=seed) for seed in range(3))
+    assert not program.memory(q, k, v, floats(5, 5)).arena
+    mask = np.where(np.tri(5, dtype=bool), np.float32(0), np.float32(-np.inf))
+    mask[2], mask[3, 1] = -np.inf, np.nan
+    with np.errstate(invalid="ignore"):
+        agree(program, masked_attention(), q=q, k=k, v=v, mask=mask)
+    assert not program(q, k, v, mask)[:, 2:4].any()
+    report = program.check(q, k, v, mask)
+    assert report.clean, str(report)
 
 
 def test_under_the_memory_checker() -> None:

@@ -14,6 +14,7 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs._mlirDialectsLinalg import get_indexing_maps
 from torch_mlir.dialects import _linalg_ops_gen
 
+from hotdesk.ir.dialect import ZeroRows
 from tests.reference.interpreter import POINT, Interpreter, Meaning
 from tests.reference.values import Array, Operation, Values, integers
 from tests.reference.windows import convolution, least, pooling
@@ -185,7 +186,10 @@ def _own_attention(machine: Interpreter, op: Operation, operands: list[Any], val
             scores += machine.yielded(op.regions[0], given, values)
         row = np.array(scores, np.float64)
         peak = max(row, default=-np.inf)
-        if peak == -np.inf and op.attributes["zero_rows"].value:
+        zeros = ZeroRows(op.attributes["zero_rows"].value)
+        if peak == -np.inf and zeros is not ZeroRows.NEVER:
+            continue
+        if zeros is ZeroRows.UNDEFINED and (peak == np.inf or np.isnan(row).any()):
             continue
         weights = np.exp(row - peak) if len(row) else row
         v = [at(letters[2], inputs[2], {**place, "n": key}) for key in range(sizes["n"])]

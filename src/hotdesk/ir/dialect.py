@@ -11,7 +11,7 @@
   first. The equation has the letters of every operand and the result, as `bhmd,bhnd,bhne,mn->bhme`: those of q that k and the
   result have not are the queries, those of k that q has not the keys. The region takes a score, the element of each extra that
   belongs to it, and the place of the score, an index for each letter of q but those summed over and then each of the keys; it
-  ends in a `tm_tensor.yield`. A query all of whose scores are -∞ gives zeros with `zero_rows`, else NaN.
+  ends in a `tm_tensor.yield`. `zero_rows` says which queries give zeros where their softmax is not defined (`ZeroRows`).
 * `hotdesk.foreign ins…, numbers…, inits… {callee, op, groups}`: a call of the function `callee`, which the front end brought,
   for an `op` that has no lowering. `groups` says how many there are of each kind of operand; `keeps` is there if
   the call keeps something beside its results. `operandSegmentSizes` and `resultSegmentSizes` are as IRDL wants them.
@@ -23,11 +23,22 @@ declared in IRDL, so the module verifies.
 
 from __future__ import annotations
 
+from enum import Enum
+
 MOST_OPERANDS, MOST_RESULTS = 64, 16
 """Of a `hotdesk.foreign`: IRDL wants each operand and each result to have a name."""
 
 MOST_EXTRAS = 8
 """Tensors that `hotdesk.attention` may read besides queries, keys and values: IRDL wants each operand to have a name."""
+
+
+class ZeroRows(str, Enum):
+    """Which queries of an attention give zeros instead of NaN: none, those all of whose scores are -∞, or any not defined."""
+
+    NEVER = "never"
+    MASKED = "masked"
+    UNDEFINED = "undefined"
+
 
 _EXTRAS = [f"extra{i}" for i in range(MOST_EXTRAS)]
 _ATTENTION = f"""irdl.operation @attention {{

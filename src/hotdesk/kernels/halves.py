@@ -64,6 +64,7 @@ _DOT = 256  # the cost of a dot product beside its multiplications
 _DOT_STEPS = 64  # steps of k for each column left over, from which on dot products are worth it
 _SIDE, _DEEP = 192, 512  # rows and columns of a block of c, steps of k
 _SHORT_SIDE, _SHORT_DEEP = 16, 32  # the same on the stack
+_SHORT_PANEL = 64  # steps of k of the panel that is on the stack where there is no memory for several
 _SUMMED_ROWS = 256  # of a 16-bit result, for which panels are packed again
 _ROW = 1024  # sums of a result of one row that are on the stack
 _TILES = 1  # of rows, which are converted at a time: they stay in the nearest cache
@@ -448,8 +449,10 @@ def _panels(
     wide = even(f, in_panels, _most_columns(f.machine, result), width)
     summed = m if result == "f32" else even(f, m, _SUMMED_ROWS, tall)
     over_room = MOST_ROWS * layout.together * deepest // 2
-    short_room = over_room + (0 if result == "f32" else (tall + _PADDING) * (width + MOST_ROWS + _PADDING))
-    block, own = f.scratch(tall * (deepest + _PADDING)), f.scratch(deepest * width + short_room)
+    short_room = MOST_ROWS * layout.together * _SHORT_PANEL // 2 + (
+        0 if result == "f32" else (tall + _PADDING) * (width + MOST_ROWS + _PADDING)
+    )
+    block, own = f.scratch(tall * (deepest + _PADDING)), f.scratch(_SHORT_PANEL * width + short_room)
 
     def room_of(wide: Index, summed: Index) -> Index:
         """Elements of panels and sums."""
@@ -458,7 +461,8 @@ def _panels(
 
     memory = f.take_scratch(CONVERTED, f.mul(f.add(room_of(wide, summed), over_room), 4), own)
     short = f.same_memory(memory, own)
-    wide = f.select(short, width, wide)
+    wide, deep = f.select(short, width, wide), f.select(short, f.minimum(deep, layout.together * _SHORT_PANEL), deep)
+    long = layout.elements(f, deep)
     if result != "f32":
         summed = f.select(short, tall, summed)
     sums_at, step = f.mul(wide, long), f.add(long, _PADDING)

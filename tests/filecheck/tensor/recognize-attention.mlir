@@ -16,7 +16,7 @@
 // CHECK-NEXT:      [[T:%.*]] = arith.addf [[S]], [[X]] : f32
 // CHECK-NEXT:      tm_tensor.yield [[T]] : f32
 // CHECK-NEXT:    }) {equation = "bmd,bnd,bne,mn->bme",
-// CHECK-SAME:    zero_rows = false}
+// CHECK-SAME:    zero_rows = "never"}
 // CHECK:         return [[R]]
 func.func @masked(%q: tensor<2x5x4xf32>, %k: tensor<2x7x4xf32>, %v: tensor<2x7x3xf32>, %mask: tensor<5x7xf32>) -> tensor<2x5x3xf32> {
   %zero = arith.constant 0.0 : f32

@@ -101,6 +101,39 @@ func.func @moves_nothing(%x: tensor<1x5x1x7xf32>) -> tensor<5x7x1x1xf32> {
 
 // -----
 
+// What is merged, transposed and split again is transposed as it is.
+// CHECK-LABEL: func.func @apart(
+// CHECK-SAME:    [[X:%.*]]: tensor<?x3x5x7xf32>
+// CHECK:         [[E:%.*]] = tensor.empty(%{{.*}}) : tensor<?x3x7x5xf32>
+// CHECK-NEXT:    [[T:%.*]] = linalg.transpose ins([[X]] : tensor<?x3x5x7xf32>) outs([[E]] : tensor<?x3x7x5xf32>) permutation = [0, 1, 3, 2]
+// CHECK-NEXT:    return [[T]]
+func.func @apart(%x: tensor<?x3x5x7xf32> {hotdesk.shape = ["a", "3", "5", "7"]}) -> tensor<?x3x7x5xf32> {
+  %c0 = arith.constant 0 : index
+  %a = tensor.dim %x, %c0 : tensor<?x3x5x7xf32>
+  %c3 = arith.constant 3 : index
+  %n = arith.muli %a, %c3 : index
+  %m = tensor.collapse_shape %x [[0, 1], [2], [3]] : tensor<?x3x5x7xf32> into tensor<?x5x7xf32>
+  %e = tensor.empty(%n) : tensor<?x7x5xf32>
+  %t = linalg.transpose ins(%m : tensor<?x5x7xf32>) outs(%e : tensor<?x7x5xf32>) permutation = [0, 2, 1]
+  %r = tensor.expand_shape %t [[0, 1], [2], [3]] output_shape [%a, 3, 7, 5] : tensor<?x7x5xf32> into tensor<?x3x7x5xf32>
+  return %r : tensor<?x3x7x5xf32>
+}
+
+// -----
+
+// Other sizes than before are other elements: these stay.
+// CHECK-LABEL: func.func @otherwise(
+// CHECK:         linalg.transpose {{.*}} permutation = [1, 0]
+func.func @otherwise(%x: tensor<2x3x5xf32>) -> tensor<5x3x2xf32> {
+  %m = tensor.collapse_shape %x [[0, 1], [2]] : tensor<2x3x5xf32> into tensor<6x5xf32>
+  %e = tensor.empty() : tensor<5x6xf32>
+  %t = linalg.transpose ins(%m : tensor<6x5xf32>) outs(%e : tensor<5x6xf32>) permutation = [1, 0]
+  %r = tensor.expand_shape %t [[0], [1, 2]] output_shape [5, 3, 2] : tensor<5x6xf32> into tensor<5x3x2xf32>
+  return %r : tensor<5x3x2xf32>
+}
+
+// -----
+
 // One that moves dims of several elements stays.
 // CHECK-LABEL: func.func @moves_two(
 // CHECK:         linalg.transpose

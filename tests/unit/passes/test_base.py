@@ -134,7 +134,7 @@ IMAGES = f"%i: memref<1x6x5x4xf32>, %w: memref<8x6x2x2xf32>, %o: memref<1x8x10x8
 ATTEND = """%r = "hotdesk.attention"(%q, %k, %k, %o) ({{
 ^bb0(%s: f32, %m: index, %n: index):
   tm_tensor.yield %s : f32
-}}) {{equation = "{letters}", operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1>, zero_rows = false}}
+}}) {{equation = "{letters}", operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1>, zero_rows = "never"}}
     : (tensor<2x3xf32>, tensor<5x3xf32>, tensor<5x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
 return"""
 HEADS = "%q: tensor<2x3xf32>, %k: tensor<5x3xf32>, %o: tensor<2x3xf32>"

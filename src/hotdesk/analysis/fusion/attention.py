@@ -10,7 +10,8 @@ Rules:
    constants, tensors that are broadcast to them and the numbers of the query and the key.
 3. The scores, what follows from them and the weights are wanted by nothing else.
 
-A row all of whose scores are -∞ may be guarded: the maximum replaced by 0 where it is -∞, and the sum by 1 where it is 0.
+A row all of whose scores are -∞ may be guarded: the maximum replaced by 0 where it is -∞, and the sum by 1 where it is 0. So may
+any row whose weights are NaN, which it is as a whole, as its sum is: the weights replaced by 0 where they are NaN.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from math import inf
 from typing import Any, TypeAlias, cast
 
 from hotdesk._bindings import ir
+from hotdesk.ir.dialect import ZeroRows
 from hotdesk.ir.types import element_of, is_tensor, shape_of
 from hotdesk.ir.walking import constant_of, defining_op, flag_of, groups_of, made_by, users
 from hotdesk.models.generics import Generic, read_generic
@@ -34,16 +36,18 @@ _IN_SCORES = frozenset(("linalg.index", "linalg.yield", "math.tanh"))
 """What scores are made with besides `arith`; a hyperbolic tangent caps them softly."""
 _EQUAL = 1
 """The number of `arith.cmpf`'s predicate `oeq`."""
+_UNORDERED = (13, 14)
+"""Those of `une` and `uno`, which hold for a number and itself where it is NaN."""
 _IN, _FIRST, _SECOND = "in", ("in", 0), ("in", 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Softmax:
-    """A softmax along the last dimension of `logits`; `guarded` where rows of -∞ give zeros; `ops` compute it."""
+    """A softmax along the last dimension of `logits`; `zero_rows` are the rows that are guarded; `ops` compute it."""
 
     logits: ir.Value
     weights: ir.Value
-    guarded: bool
+    zero_rows: ZeroRows
     ops: tuple[ir.Operation, ...]
 
 
@@ -106,6 +110,7 @@ def _used_inside(ops: Iterable[ir.Operation], last: ir.Operation) -> bool:
 
 def find_softmax(weights: ir.Value) -> Softmax | None:
     """The softmax that makes a tensor; None if it is none along the last dimension."""
+    given, (weights, of_weights) = weights, _numbers_only(weights)
     divide = elementwise(weights)
     if divide is None or formula(divide.op) != ("arith.divf", _FIRST, _SECOND):
         return None
@@ -126,8 +131,27 @@ def find_softmax(weights: ir.Value) -> Softmax | None:
     summed = _row_reduction(total, "arith.addf", 0.0, powers)
     if largest is None or summed is None or bool(of_peak) != bool(of_total):
         return None
-    ops = (divide.op, power.op, difference.op, *of_peak, *of_total, *largest, *summed)
-    return Softmax(logits, weights, bool(of_peak), ops)
+    ops = (*of_weights, divide.op, power.op, difference.op, *of_peak, *of_total, *largest, *summed)
+    zeros = ZeroRows.UNDEFINED if of_weights else ZeroRows.MASKED if of_peak else ZeroRows.NEVER
+    return Softmax(logits, given, zeros, ops)
+
+
+def _numbers_only(value: ir.Value) -> tuple[ir.Value, tuple[ir.Operation, ...]]:
+    """What a value is before zeros took the place of what is NaN in it, and the ops that put them there, if any do."""
+    choice = elementwise(value)
+    match None if choice is None else formula(choice.op):
+        case ("arith.select", ("in", int(test)), ("constant", 0.0), ("in", int(other))) if choice is not None:
+            condition, chosen = choice.op.operands[test], choice.op.operands[other]
+        case _:
+            return value, ()
+    compare = elementwise(condition)
+    if compare is None or compare.op.operands[0] != chosen or not all(is_whole(choice, i) for i in (test, other)):
+        return value, ()
+    same = {("in", i) for i in range(compare.inputs) if compare.op.operands[i] == chosen and is_whole(compare, i)}
+    found = formula(compare.op)
+    if found is None or found[0] not in [f"arith.cmpf {each}" for each in _UNORDERED] or not set(found[1:]) <= same:
+        return value, ()
+    return chosen, (choice.op, compare.op)
 
 
 def _unguarded(value: ir.Value, instead: float, where: float) -> tuple[ir.Value, tuple[ir.Operation, ...]]:

@@ -20,6 +20,7 @@ from hotdesk.checker.report import FaultKind
 from hotdesk.checker.values import Array, Unwritten, Value, plain, xp
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
+from hotdesk.ir.dialect import ZeroRows
 
 Total: TypeAlias = Callable[..., Array]
 """What an op makes of the type to compute in and of its sources."""
@@ -128,7 +129,7 @@ def _attention(reader: OpReader) -> Step:
     """Softmax of all scores at once. An element is undefined if its query, a key, a value of its column or an extra is."""
     *inputs, target = reader.operands
     terms, result = str(reader.attribute("equation").value).split("->")
-    letters, zero_rows = terms.split(","), bool(reader.attribute("zero_rows").value)
+    letters, zero_rows = terms.split(","), ZeroRows(reader.attribute("zero_rows").value)
     domain = "".join(c for c in result if c not in "me") + "mn"
     interpreter, at, body = reader.interpreter, reader.at, reader.region(0)
 
@@ -141,9 +142,12 @@ def _attention(reader: OpReader) -> Step:
 
     def weighed(scores: Array, v: Array) -> Array:
         peak = scores.max(axis=-1, keepdims=True, initial=-np.inf)
-        powers = np.exp(scores - (np.where(peak == -np.inf, 0, peak) if zero_rows else peak))
+        guards = zero_rows is not ZeroRows.NEVER
+        powers = np.exp(scores - (np.where(peak == -np.inf, 0, peak) if guards else peak))
         total = powers.sum(axis=-1, keepdims=True)
-        weights = powers / (np.where(total == 0, 1, total) if zero_rows else total)
+        weights = powers / (np.where(total == 0, 1, total) if guards else total)
+        if zero_rows is ZeroRows.UNDEFINED:
+            weights = np.where(np.isnan(weights), 0, weights)
         return np.einsum(f"{domain},{letters[2]}->{result}", weights, v, optimize=True)
 
     def step(frame: Frame) -> None:

@@ -21,6 +21,7 @@ from math import inf
 
 from hotdesk._bindings import ir
 from hotdesk.elements import summed_in
+from hotdesk.ir.dialect import ZeroRows
 from hotdesk.ir.walking import constant_of, defining_op, integer_of, made_by
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
@@ -84,7 +85,7 @@ class AttentionSpec:
     views: tuple[View, ...]
     letters: tuple[str, ...]
     scoring: Scoring
-    zero_rows: bool
+    zero_rows: ZeroRows
     noalias: tuple[bool, ...]
 
     def __post_init__(self) -> None:
@@ -413,16 +414,25 @@ class _Part(VectorBuilder):
         one = self.constant("1.0", "f32")
         with self.loop(0, rows) as row:
             total = self.load(self._totals, row)
-            if self._spec.zero_rows:
+            if self._spec.zero_rows is ZeroRows.MASKED:
                 none = self.value(f"arith.cmpf oeq, {total}, {self.constant('0.0', 'f32')} : f32")
                 total = self.value(f"arith.select {none}, {one}, {total} : f32")
             factor = self.value(f"arith.divf {one}, {total} : f32")
-            self._scale(self._sums(at), row, factor, MatrixOperand(self.operands[-1], at, of[QUERY], of[COLUMN]))
+            result = MatrixOperand(self.operands[-1], at, of[QUERY], of[COLUMN])
+
+            def divided() -> None:
+                self._scale(self._sums(at), row, factor, result)
+
+            if self._spec.zero_rows is ZeroRows.UNDEFINED:
+                defined = self.value(f"arith.cmpf ogt, {total}, {self.constant('0.0', 'f32')} : f32")
+                self.branch(defined, divided, lambda: self._fill(1, self.add(at, self.mul(row, of[QUERY]))))
+            else:
+                divided()
 
     def _fill(self, rows: Index, at: Index) -> None:
         """Rows that no key counts for: zeros where there is none at all, else what the op says."""
         number, of = self.constant("0.0", "f32"), self._places[-1]
-        if not self._spec.zero_rows:
+        if self._spec.zero_rows is ZeroRows.NEVER:
             some = self.value(f"arith.cmpi sgt, {self.index(self._size[KEY])}, {self.index(0)} : index")
             number = self.value(f"arith.select {some}, {self.constant(_NOT_A_NUMBER, 'f32')}, {number} : f32")
         out = self.operands[-1]

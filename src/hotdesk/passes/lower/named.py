@@ -7,6 +7,7 @@ from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
+from hotdesk.ir.dialect import ZeroRows
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import flag_of, int_array, integer_of, text_of
 from hotdesk.kernels.machine import target
@@ -100,7 +101,7 @@ def _spread(numbers: Sequence[int]) -> Spread:
 def attention_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> AttentionSpec:
     """The specification of a `hotdesk.attention`."""
     views = tuple(place.view() for place in operands)
-    return AttentionSpec(views, letters_of(op), scoring(op), flag_of(op, "zero_rows"), _noalias(operands))
+    return AttentionSpec(views, letters_of(op), scoring(op), ZeroRows(text_of(op, "zero_rows")), _noalias(operands))
 
 
 def _pooling(op: ir.Operation, operands: list[ResolvedMemref]) -> PoolingSpec:

@@ -2,11 +2,11 @@
 
     %s = hotdesk.contract %q, %k, … {"bmd,bnd->bmn"}
     %x = linalg.generic ins(%s, %mask) …                 ->   %r = hotdesk.attention %q, %k, %v, %mask, %e {
-    …the softmax of %x…                                         "bmd,bnd,bne,mn->bme", zero_rows = false} ({^bb0(%s, %m, …): …})
+    …the softmax of %x…                                         "bmd,bnd,bne,mn->bme", zero_rows = "never"} ({^bb0(%s, %m, …): …})
     %r = hotdesk.contract %p, %v, %e {"bmn,bne->bme"}
 
 Legal iff rules 1 to 3 of `analysis.fusion.attention` hold. What is done to the scores goes into the op's region, and so does a
-multiplication of the queries by a constant; masks that are computed from smaller tensors are computed there too. Transposes and
+multiplication of queries or keys by a constant; masks computed from smaller tensors are computed there too. Transposes and
 repeated heads of queries, keys and values, and a transpose of the result, become letters of the equation. Queries, keys and
 values that were all widened from 16-bit floats are read as they were before; where the result is only rounded to these, the op
 does that.
@@ -105,7 +105,7 @@ def _rewrite(found: Attention, sizes: SymbolicSizes) -> list[Decision]:
     attributes: dict[str, ir.Attribute] = {
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get(present),
         "equation": ir.StringAttr.get(",".join(each.letters for each in operands) + "->" + letters),
-        "zero_rows": ir.BoolAttr.get(softmax.guarded),
+        "zero_rows": ir.StringAttr.get(softmax.zero_rows.value),
     }
     shape = [_size(letter, operands, weighing) for letter in letters]
     dynamic = [size for size in shape if not isinstance(size, int)]
@@ -278,15 +278,18 @@ def _extent(sizes: Sequence[Size], dims: Sequence[int]) -> Size | None:
 
 
 def _factored(operands: Sequence[LetteredOperand], narrow: bool) -> tuple[float, list[LetteredOperand]]:
-    """Queries, keys and values before transposes and repetitions of them; and the number that the queries were multiplied by.
+    """Queries, keys and values before transposes and repetitions; and the number that scores are multiplied by in their place.
 
     With `narrow` before they were widened, too.
     """
     found = list(operands)
     for i in range(len(found)):
         found[i] = _folded(found[i], _kept(found, i))
-    factor, found[0] = _unscaled(found[0])
-    found[0] = _folded(found[0], _kept(found, 0))
+    factor = 1.0
+    for i in (0, 1):
+        number, found[i] = _unscaled(found[i])
+        factor *= number
+        found[i] = _folded(found[i], _kept(found, i))
     for i, operand in enumerate(found if narrow else ()):
         before = _unwidened(operand)
         if before is not None:

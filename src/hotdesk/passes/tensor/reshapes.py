@@ -6,6 +6,10 @@
     %r = linalg.transpose ins(%x) : [5, 1, 7] -> [5, 7, 1]     ->    %c = tensor.collapse_shape %x [[0], [1, 2]]
                                                                      %r = tensor.expand_shape %c [[0], [1, 2]]
 
+    %c = tensor.collapse_shape %x [[0, 1], [2], [3]]
+    %t = linalg.transpose ins(%c) permutation = [0, 2, 1]      ->    %r = linalg.transpose ins(%x) permutation = [0, 1, 3, 2]
+    %r = tensor.expand_shape %t [[0, 1], [2], [3]]
+
 Of a reshape, dims that have as many elements before and after are merged, then split.
 
 A `tensor.reshape` is rewritten iff
@@ -15,7 +19,8 @@ A `tensor.reshape` is rewritten iff
 2. source and result are tensors with at least one dim;
 3. it stands at the top of a function's body: reshapes inside of other ops stay.
 
-So is a `linalg.transpose` there that changes the order of dims of size 1 alone, and has another one.
+So is a `linalg.transpose` there that changes the order of dims of size 1 alone, and has another one. Dims that are merged, moved
+by a transpose and split into the same ones again are moved as they are.
 """
 
 from __future__ import annotations
@@ -24,14 +29,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.building import cast_to, collapsed, expanded, index_cast, mixed_sizes
+from hotdesk.ir.building import cast_to, collapsed, create, expanded, index_cast, mixed_sizes
 from hotdesk.ir.shapes import stated_sizes
 from hotdesk.ir.types import is_tensor, shape_of, tensor_with
-from hotdesk.ir.walking import int_array, top_level_ops
+from hotdesk.ir.walking import groups_of, int_array, made_by, top_level_ops
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.properties import NO_KNOWN_RESHAPES, Property
 from hotdesk.program.symbolic import SymbolicSizes
@@ -54,6 +59,9 @@ class ReshapesAsViews(FunctionPass):
                 _rewrite(op, sizes)
             elif op.name == "linalg.transpose" and len(op.results) and _moves_nothing(op):
                 _reshape(op)
+        for op in top_level_ops(function):
+            if op.name == "tensor.expand_shape":
+                _transpose_apart(op, sizes)
         return ()
 
 
@@ -75,6 +83,33 @@ def _reshape(transpose: ir.Operation) -> None:
         )
     result.replace_all_uses_with(source)
     transpose.erase()
+
+
+def _transpose_apart(split: ir.Operation, sizes: SymbolicSizes) -> None:
+    """Transposes what was merged, was transposed and is split again."""
+    transpose = made_by(split.operands[0], "linalg.transpose")
+    merged = None if transpose is None else made_by(transpose.operands[0], "tensor.collapse_shape")
+    if transpose is None or merged is None:
+        return
+    order, source, result = int_array(transpose.attributes["permutation"]), merged.operands[0], split.results[0]
+    moved = [groups_of(merged)[i] for i in order]
+    permutation = [i for group in moved for i in group]
+    before, after = sizes.shape(source), sizes.shape(result)
+    if list(map(len, moved)) != list(map(len, groups_of(split))) or [before[i] for i in permutation] != list(after):
+        return
+    extents = mixed_sizes(source, split)
+    dynamic = [extents[i] for i in permutation]
+    kind = tensor_with([size if isinstance(size, int) else None for size in dynamic], result.type)
+    values = [size for size in dynamic if isinstance(size, ir.Value)]
+    init = create("tensor.empty", values, [kind], before=split).results[0]
+    attributes: dict[str, ir.Attribute] = {"permutation": ir.DenseI64ArrayAttr.get(permutation)}
+    new = create("linalg.transpose", [source, init], [kind], attributes, regions=1, before=split)
+    element = cast(Any, kind).element_type
+    block = new.regions[0].blocks.append(element, element, arg_locs=[split.location] * 2)
+    with ir.InsertionPoint(block), split.location:
+        ir.Operation.create("linalg.yield", operands=[block.arguments[0]])
+    result.replace_all_uses_with(cast_to(new.results[0], result.type, split))
+    split.erase()
 
 
 def _with_units(shape: Sequence[int | None]) -> list[int]:
