@@ -6,7 +6,7 @@
 
 A tensor transposed twice would be copied twice. The write goes in front of the transpose iff
 
-1. the op is `slice_scatter` or `index_put` by integers;
+1. the op is `slice_scatter`, or `index_put` by integers whose number does not depend on data;
 2. somebody transposes its result back, or what more such writes make of it.
 
 Whoever else reads the result reads it transposed. What `slice` and `select` take of the transposed tensor, before or after, is
@@ -23,6 +23,7 @@ from typing import Any, cast
 
 import torch
 from torch.fx import Graph, Node
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 aten: Any = torch.ops.aten
 _INSERT, _PUT, _SELECT = aten.slice_scatter.default, aten.index_put.default, aten.select.int
@@ -56,7 +57,9 @@ def _order(value: Any) -> tuple[int, ...] | None:
 def _is_write(node: Node) -> bool:
     if node.target is _PUT:
         indices = [each for each in cast("Sequence[Any]", node.args[1]) if each is not None]
-        return bool(indices) and all(each.meta["val"].dtype in _INTEGERS for each in indices)
+        values = [each.meta["val"] for each in indices]
+        counted = any(free_unbacked_symbols(each.shape) for each in values)
+        return bool(values) and not counted and all(each.dtype in _INTEGERS for each in values)
     return node.target is _INSERT
 
 

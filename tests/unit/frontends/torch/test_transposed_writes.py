@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+import hotdesk
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
 from hotdesk.frontends.torch.transposed_writes import untranspose_writes
 
@@ -85,3 +86,15 @@ def test_what_stays_transposed_is_written_there() -> None:
     before = str(program.graph)
     untranspose_writes(program.graph)
     assert str(program.graph) == before
+
+
+def test_places_that_are_counted_stay() -> None:
+    """Stores at them are compiled in the form that they have."""
+
+    def zeroed(x: Tensor) -> Tensor:
+        made = x.clone()
+        made[:, (x[0] > 0).nonzero().flatten()] = 0
+        return made
+
+    x = torch.tensor([[1.0, -1, 2], [3, 4, 5]])
+    assert torch.equal(hotdesk.compile(zeroed, (x,))(x), zeroed(x))
