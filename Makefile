@@ -6,6 +6,9 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SOURCES := src tests benchmarks examples typings
 
+# Processes that tests start find the modules compiled, also where the environment has Python write no bytecode.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering bench-kernels bench-training coverage coverage-onnx pages docs package lint types clean
 
 demo: $(STAMP)

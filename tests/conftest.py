@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import warnings
 from collections.abc import Callable, Generator
@@ -28,6 +29,12 @@ def pytest_configure(config: pytest.Config) -> None:
     memory_coverage.install()
     settings.register_profile("hotdesk", deadline=None)  # how long a test takes says nothing of what it tests
     settings.load_profile("hotdesk")
+
+
+def pytest_collection_finish() -> None:
+    """Searches for garbage pass over what all tests are made of: items and modules, millions of objects that stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

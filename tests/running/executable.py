@@ -69,6 +69,33 @@ class _Argument:
     holds: tuple[int, ...]
 
 
+class _Watch:
+    """What a run does to memory. Its hooks, which the machine code calls, do not hold the executable: that goes when it is
+    dropped, with its engine and its context."""
+
+    def __init__(self) -> None:
+        self.begin(0)
+
+    def begin(self, poison: int) -> None:
+        self.heap = Heap(poison)
+        self.noted: dict[int, Traffic] = {}
+
+    def hooks(self) -> dict[str, Any]:
+        note = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)(self._note)
+        allocate = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(self._allocate)
+        free = ctypes.CFUNCTYPE(None, ctypes.c_int64)(self._free)
+        return {NOTE: note, ALLOCATE: allocate, FREE: free}
+
+    def _allocate(self, size: int) -> int:
+        return self.heap.allocate(size)
+
+    def _free(self, address: int) -> None:
+        self.heap.free(address)
+
+    def _note(self, what: int, size: int) -> None:
+        self.noted[what] = self.noted.get(what, Traffic()).plus(size)
+
+
 class Executable:
     """A module that can be called. It takes the module over."""
 
@@ -82,36 +109,20 @@ class Executable:
             self._arguments = [_argument(a.type, given) for a, given in arguments_of(main)]
             self._returned = [kind_of(t) for t in main.attributes["function_type"].value.results]
             main.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
-            self._hooks = self._make_hooks()
+            self._watch = _Watch()
+            self._hooks = self._watch.hooks()
             addresses = {name: ctypes.cast(hook, ctypes.c_void_p).value or 0 for name, hook in self._hooks.items()}
             self._globals = instrument(module, addresses)
             PassManager.parse(f"builtin.module({','.join(_LOWER)})").run(module.operation)
             self._engine = ExecutionEngine(module, opt_level=0)
         self._module = module
-        self._heap = Heap(0)
-        self._noted: dict[int, Traffic] = {}
-
-    def _make_hooks(self) -> dict[str, Any]:
-        note = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)(self._note)
-        allocate = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(self._allocate)
-        free = ctypes.CFUNCTYPE(None, ctypes.c_int64)(self._free)
-        return {NOTE: note, ALLOCATE: allocate, FREE: free}
-
-    def _allocate(self, size: int) -> int:
-        return self._heap.allocate(size)
-
-    def _free(self, address: int) -> None:
-        self._heap.free(address)
-
-    def _note(self, what: int, size: int) -> None:
-        self._noted[what] = self._noted.get(what, Traffic()).plus(size)
 
     def __call__(self, inputs: Sequence[Any], shapes: Sequence[Sequence[int]], poison: int = POISONS[0]) -> Run:
         """Runs it: an array for a memref, a numpy scalar for a scalar; `shapes` are those of the results.
 
         Fails if memory is used wrongly, or an argument changes that is not donated, or a constant.
         """
-        self._heap, self._noted = Heap(poison), {}
+        self._watch.begin(poison)
         held, slots = self._place(inputs, shapes, poison)
         before = [None if memory is None else memory.bytes.copy() for memory in held]
         globals_before = self._read_globals()
@@ -129,7 +140,7 @@ class Executable:
         assert len(rest) == len(returned), f"{len(returned)} results returned, {len(rest)} wanted"
         for number, kind, value in zip(rest, self._returned, returned, strict=True):
             results[number] = array_of(kind, value)
-        self._heap.check()
+        self._watch.heap.check()
         for argument, memory, old in zip(self._arguments, held, before, strict=True):
             if memory is None:
                 continue
@@ -140,13 +151,13 @@ class Executable:
         return self._run(results, slots, returned)
 
     def _run(self, results: dict[int, Array], slots: dict[int, int], returned: Sequence[Any]) -> Run:
-        allocations = self._noted.get(ALLOCATED, Traffic())
+        allocations = self._watch.noted.get(ALLOCATED, Traffic())
         for number in slots.values():
             allocations = allocations.plus(results[number].nbytes)
         owned = {value.allocated for value in returned if hasattr(value, "allocated")}
-        leaks = self._heap.live - sum(self._heap.holds(address) for address in owned)
-        copies = self._noted.get(COPIED, Traffic())
-        return Run(tuple(results[i] for i in range(len(results))), allocations, copies, self._heap.frees, leaks)
+        leaks = self._watch.heap.live - sum(self._watch.heap.holds(address) for address in owned)
+        copies = self._watch.noted.get(COPIED, Traffic())
+        return Run(tuple(results[i] for i in range(len(results))), allocations, copies, self._watch.heap.frees, leaks)
 
     def _values(self, inputs: Sequence[Any], shapes: Sequence[Sequence[int]]) -> list[Any]:
         """An input, or an array of a result's shape, for each argument."""

@@ -32,7 +32,8 @@ def in_turns(
     """The time of a call of each, in about so many seconds, but at least five turns each.
 
     A turn is a burst of calls; where that has more than one, the first, which finds the caches full of others' data, is not
-    counted. `progress` is told which part of the seconds has passed. What a call raises, this raises.
+    counted. `progress` is told which part of the seconds has passed. What a call raises, this raises. After each round garbage
+    is looked for among what is new: looking through all that a large process has would take longer than the calls.
     """
     quickest = {name: _timed(run) for name, run in runs.items()}
     found: dict[str, list[float]] = {name: [] for name in runs}
@@ -48,7 +49,7 @@ def in_turns(
             taken = [_timed(runs[name]) for _ in range(calls)]
             found[name] += taken[1:] or taken
             quickest[name] = min(quickest[name], *taken)
-        gc.collect()
+        gc.collect(1)
     return {name: CallTime(statistics.median(each), min(each), len(each)) for name, each in found.items()}
 
 
