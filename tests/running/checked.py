@@ -22,7 +22,7 @@ _make, _call, _check = Executable.__init__, Executable.__call__, harness.check
 
 
 def install() -> None:
-    """Sees to it that whatever runs from now on runs under the checker too, once."""
+    """Sees to it that whatever runs from now on runs under the checker too: once for all poisons."""
     Executable.__init__ = _init
     Executable.__call__ = _run
     harness.check = _check_compiled
@@ -35,8 +35,8 @@ def _init(self: Executable, module: ir.Module) -> None:
 
 def _run(self: Any, inputs: Sequence[Any], shapes: Sequence[Sequence[int]], poison: int = harness.POISONS[0]) -> Run:
     run = _call(self, inputs, shapes, poison)
-    text, self.text = self.text, ""
-    if text and self.is_ours:
+    text = self.text
+    if poison == harness.POISONS[0] and self.is_ours:
         with make_context() as context:
             context.allow_unregistered_dialects = True
             module = ir.Module.parse(text)

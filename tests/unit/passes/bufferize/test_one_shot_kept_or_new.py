@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 import pytest
 from torch_mlir import ir
 
 from hotdesk.ir.context import entered
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
-from tests.running import MLIR_AT_CALLERS, OURS, Subject, assert_no_more, check
+from tests.running import MLIR_AT_CALLERS, OURS, Executable, Run, Subject, agree, assert_no_more, compiled, wanted
 from tests.unit.parsing import ops, parse
 
 T = "tensor<4xf32>"
@@ -17,6 +21,16 @@ RETURNED = Subject(
     "returned", "builtin.module(hotdesk-one-shot-bufferize{results=returned},hotdesk-buffer-deallocation)", frees=True
 )
 STAYING = Subject("staying", "builtin.module(hotdesk-one-shot-bufferize{allow-return-allocs-from-loops=false})")
+
+
+@lru_cache(maxsize=8)
+def _compiled(text: str, subject: Subject) -> Executable:
+    """A program that runs on several inputs, one test after the other."""
+    return compiled(text, subject)
+
+
+def _check(text: str, inputs: Sequence[Any], subject: Subject) -> Run:
+    return agree(_compiled(text, subject), inputs, wanted(text, inputs), frees=subject.frees)
 
 
 def _turned(source: str, name: str = "%v") -> str:
@@ -132,17 +146,17 @@ def _inputs(times: int, first: int) -> list[object]:
 def test_nothing_is_copied_in_an_iteration(name: str, times: int, first: int) -> None:
     text, inputs = _loop(PASSED[name]), _inputs(times, first)
     for subject in (FREED, RETURNED, STAYING):
-        check(text, inputs, subject)
-    ours = check(text, inputs, OURS)
+        _check(text, inputs, subject)
+    ours = _check(text, inputs, OURS)
     assert ours.copies.count <= 3  # the results, and what goes in
-    assert_no_more(ours, check(text, inputs, MLIR_AT_CALLERS))
+    assert_no_more(ours, _check(text, inputs, MLIR_AT_CALLERS))
 
 
 @pytest.mark.parametrize(("times", "first"), [(0, 0), (1, 0), (1, 1), (4, 0), (5, 1)])
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_is_written_is_nobody_elses(name: str, times: int, first: int) -> None:
     for subject in (OURS, FREED, RETURNED, STAYING):
-        check(WRITTEN[name], _inputs(times, first), subject)
+        _check(WRITTEN[name], _inputs(times, first), subject)
 
 
 def _while(body: str) -> str:
@@ -196,7 +210,7 @@ WHILE = {
 @pytest.mark.parametrize("name", WHILE)
 def test_what_a_while_loop_hands_on_is_nobody_elses(name: str, times: int, first: int) -> None:
     for subject in (OURS, FREED, RETURNED, STAYING):
-        check(_while(WHILE[name]), _inputs(times, first), subject)
+        _check(_while(WHILE[name]), _inputs(times, first), subject)
 
 
 @pytest.mark.parametrize("results", ["out-params", "returned"])

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -86,13 +90,20 @@ func.func @main(%x: {kind}, %y: {kind}, %c: i1) -> ({kind}, {kind}) {{
 }}"""
 
 
+def _programs() -> Iterator[Any]:
+    """All ways on one rank, with all options; on other ranks too as results lie by default, the rest takes long."""
+    for kind, way, options in itertools.product(
+        _RANKS, _WAYS, ("", "{results=returned}", "{copy-before-write=true}", _TWICE)
+    ):
+        is_quick = kind == "tensor<2x3xf32>" or not options
+        yield pytest.param(kind, way, options, marks=() if is_quick else pytest.mark.slow)
+
+
 _KEPT = "{bufferize-function-boundaries=false}"
 _TWICE = "{bufferize-function-boundaries=false unknown-type-conversion=identity-layout-map},hotdesk-one-shot-bufferize"
 
 
-@pytest.mark.parametrize("options", ["", "{results=returned}", "{copy-before-write=true}", _TWICE])
-@pytest.mark.parametrize("way", _WAYS)
-@pytest.mark.parametrize("kind", _RANKS)
+@pytest.mark.parametrize(("kind", "way", "options"), _programs())
 def test_it_runs_as_the_tensors_say(kind: str, way: str, options: str) -> None:
     module = parse(_program(kind, way))
     passes = f"hotdesk-one-shot-bufferize{options},hotdesk-buffer-deallocation"
