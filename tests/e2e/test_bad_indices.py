@@ -51,6 +51,29 @@ def test_an_index_out_of_range(bad: int) -> None:
     close(lookup(ids), model(ids))
 
 
+@pytest.mark.parametrize("place", [0, 2500, 4095])
+def test_one_index_out_of_range_among_many(place: int) -> None:
+    """Threads share the rows."""
+    model, ids = seeded(lambda: nn.Embedding(10, 128)), integers(10, 4096)
+    lookup = hotdesk.compile(model, (ids,))
+    for bad in (10, -1):
+        wrong = ids.clone()
+        wrong[place] = bad
+        with pytest.raises(ExecutionError):
+            lookup(wrong)
+    close(lookup(ids), model(ids))
+
+
+def test_rows_of_a_table_that_may_have_none() -> None:
+    rows, count = torch.export.Dim("rows", min=0, max=64), torch.export.Dim("count", min=0, max=64)
+    program = hotdesk.compile(_indexed, (random(5, 3), integers(5, 4)), dynamic_shapes=({0: rows}, {0: count}))
+    x, index = random(7, 3), integers(7, 9)
+    close(program(x, index), x[index])
+    close(program(random(0, 3), integers(5, 0)), random(0, 3))
+    with pytest.raises(ExecutionError):
+        program(random(0, 3), index)
+
+
 def _floor(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return x // y
 

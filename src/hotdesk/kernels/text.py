@@ -32,6 +32,10 @@ class View:
         """How many `index` arguments the view adds to a kernel."""
         return self.sizes.count(None) + self.strides.count(None)
 
+    def only(self, dims: Sequence[int]) -> View:
+        """The same memory by these dims alone, of which others have one element."""
+        return View(self.element, tuple(self.sizes[dim] for dim in dims), tuple(self.strides[dim] for dim in dims))
+
 
 @dataclass(frozen=True, slots=True)
 class KernelText:

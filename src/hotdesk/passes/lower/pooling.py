@@ -10,7 +10,7 @@ in turn, innermost along the outputs; otherwise each output is one value in a re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import prod
 from typing import Literal
@@ -18,7 +18,7 @@ from typing import Literal
 from hotdesk.kernels.parts import shared_loops
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText, Operand, View
 from hotdesk.passes.lower.scalar import combine, narrow, neutral, sum_type, widen
-from hotdesk.passes.lower.window import Slide
+from hotdesk.passes.lower.window import Slide, dims_that_slide
 
 _ROW = 128  # outputs kept on the stack at a time
 _FEWEST_LANES = 8
@@ -61,6 +61,7 @@ def pooling(spec: PoolingSpec) -> KernelText:
 
     Raises ValueError if the element types do not go together.
     """
+    spec = _sliding(spec)
     kind = sum_type(spec.y.element, spec.x.element)
     leading = len(spec.x.sizes) - len(spec.window)
 
@@ -78,6 +79,18 @@ def pooling(spec: PoolingSpec) -> KernelText:
         _Pool(k, spec, x, y, slides, kind).write(positions)
 
     return shared_loops(lambda: KernelBuilder((spec.x, spec.y), spec.noalias), outer, inner)
+
+
+def _sliding(spec: PoolingSpec) -> PoolingSpec:
+    """The same pooling without spatial dims of one element, which have a window of one."""
+    leading = len(spec.x.sizes) - len(spec.window)
+    kept = dims_that_slide((spec.x, spec.y), spec.window, spec.pad_low, spec.pad_high)
+    dims = [*range(leading), *(leading + dim for dim in kept)]
+    lists = {
+        name: tuple(getattr(spec, name)[dim] for dim in kept)
+        for name in ("window", "strides", "dilations", "pad_low", "pad_high")
+    }
+    return replace(spec, x=spec.x.only(dims), y=spec.y.only(dims), **lists)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,25 @@ is inside. With o fixed this bounds t, with t fixed it bounds o: the same questi
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hotdesk.kernels.text import Condition, Index, KernelBuilder
+from hotdesk.kernels.text import Condition, Index, KernelBuilder, View
+
+
+def dims_that_slide(views: Sequence[View], window: Sequence[int | None], *padding: Sequence[int]) -> list[int]:
+    """The spatial dims of a window's operands but those where all of them have one element, with one tap and no padding.
+
+    Without such a dim behind them, rows are columns: there is more in a row, as in an image of one column. One dim stays.
+    """
+    first = len(views[0].sizes) - len(window)
+
+    def stays(dim: int) -> bool:
+        taps, low_and_high = window[dim], [each[dim] for each in padding]
+        places = [(view.sizes[first + dim], view.strides[first + dim]) for view in views]
+        return taps != 1 or any(low_and_high) or any(size != 1 or stride is None for size, stride in places)
+
+    return [dim for dim in range(len(window)) if stays(dim)] or [0]
 
 
 @dataclass(frozen=True, slots=True)

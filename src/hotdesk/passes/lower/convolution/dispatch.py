@@ -40,6 +40,7 @@ from hotdesk.passes.lower.convolution.transposed import (
 from hotdesk.passes.lower.convolution.unfolded import convolve_unfolded
 from hotdesk.passes.lower.convolution.winograd import convolve_winograd, is_worth_winograd, may_be_winograd
 from hotdesk.passes.lower.products import has_matrix_products
+from hotdesk.passes.lower.window import dims_that_slide
 
 __all__ = ["ConvolutionSpec", "convolution", "with_spread", "workspace_bytes"]
 
@@ -97,6 +98,7 @@ def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> Kernel
     Raises:
         ValueError: the element types do not go together.
     """
+    spec = spec if spec.spread is not None else _sliding(spec)
     choice, cut, machine = _choose(spec), spec.spread, machine or target()
     if cut is None and (choice.ring is not None or _is_depthwise_volume(spec, machine)):
         return depthwise(spec, choice.ring, machine)
@@ -115,6 +117,17 @@ def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> Kernel
     else:
         convolve_directly(k, p)
     return k.finish()
+
+
+def _sliding(spec: ConvolutionSpec) -> ConvolutionSpec:
+    """The same convolution without spatial dims of one element, which have one tap."""
+    kept = dims_that_slide((spec.x, spec.w, spec.y), spec.w.sizes[2:], spec.pad_low, spec.pad_high)
+    dims = [0, 1, *(2 + dim for dim in kept)]
+    lists = {
+        name: tuple(getattr(spec, name)[dim] for dim in kept)
+        for name in ("strides", "dilations", "pad_low", "pad_high", "input_dilations")
+    }
+    return replace(spec, x=spec.x.only(dims), w=spec.w.only(dims), y=spec.y.only(dims), **lists)
 
 
 def _known(sizes: tuple[int | None, ...]) -> tuple[int, ...]:

@@ -1,20 +1,160 @@
 """Assertions in the region of a structured op that becomes loops: each stores its code in the status word when it fails.
 
-Loads behind an assertion are guarded by it, so that a failed one neither ends the process nor reads out of bounds.
+    linalg.generic ins(%i) outs(%y)          %most = linalg.generic {reduction} ins(%i) { max(%most, %ok ? 0 : code) }
+      { cf.assert %ok; load %x[%i, j] }  ->  store %most in the status word unless it is 0
+                                             linalg.generic ins(%i) outs(%y) { load %x[min(%i, size - 1), j] }
+
+The checks are loops of their own where they can be (`can_check_apart`): over those loops alone that they depend on, and without
+branches in the loops that are left, which vectors compute and threads share. Else each stands where it stood, and loads behind it are
+guarded by it. Either way a failed one neither ends the process nor reads out of bounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, cast
 
-from hotdesk._bindings import ir
-from hotdesk.ir.building import constant, create
-from hotdesk.ir.walking import nested_ops
+from hotdesk._bindings import indexing_maps, ir
+from hotdesk.ir.building import clone_with, compared, constant, create, dim, ended, index_constant
+from hotdesk.ir.types import shape_of
+from hotdesk.ir.walking import defining_op, integer_of, nested_ops
+from hotdesk.models.linalg import inputs_of
+
+_LOAD = "memref.load"
 
 
 def has_checks(op: ir.Operation) -> bool:
     """Whether there are assertions in the regions of an op."""
     return any(nested.name == "cf.assert" for nested in nested_ops(op))
+
+
+def can_check_apart(op: ir.Operation) -> bool:
+    """Whether the checks of an op on memrefs can be loops of their own.
+
+    They can be iff its region is straight, each depends on data, which are inputs read at numbers of loops, and no load is of
+    something that has no element.
+    """
+    if op.name != "linalg.generic" or any(len(each.regions) for each in _body(op)):
+        return False
+    if not all(_is_from_data(each.operands[0], op) for each in _body(op) if each.name == "cf.assert"):
+        return False
+    if any(shape_of(load.operands[0].type)[place] == 0 for load, place in _places_from_data(op)):
+        return False
+    needed = _needed_by_checks(op)
+    read = [i for i, argument in enumerate(op.regions[0].blocks[0].arguments) if argument in needed]
+    maps = cast("list[ir.AffineMap]", indexing_maps(op))
+    places = [place for i in read for place in maps[i].results]
+    if any(i >= inputs_of(op) for i in read) or not all(isinstance(each, ir.AffineDimExpr) for each in places):
+        return False
+    asked = {integer_of(each, "dim") for each in _body(op) if each.name == "linalg.index" and each.results[0] in needed}
+    return asked <= {cast(Any, each).position for each in places}
+
+
+def check_apart(op: ir.Operation, status: ir.Value, assertion_code: Callable[[ir.Operation], int]) -> None:
+    """Makes loops in front of an op of its checks (`can_check_apart`); of several that fail the one of the largest code is told."""
+    word = ir.IntegerType.get_signless(32)
+    sizes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
+    local = create("memref.alloca", [], [ir.MemRefType.get([], word)], sizes, before=op).results[0]
+    none = constant(0, word, op)
+    create("memref.store", [none, local], [], before=op)
+    _checking_loops(op, local, assertion_code)
+    found = create("memref.load", [local], [word], before=op).results[0]
+    failed = create("scf.if", [compared("ne", found, none, op)], [], regions=2, before=op)
+    create("memref.store", [found, status], [], before=ended(failed.regions[0], [], op))
+    for each in _body(op):
+        if each.name == "cf.assert":
+            each.erase()
+    _read_inside(op)
+
+
+def _body(op: ir.Operation) -> list[ir.Operation]:
+    return [each.operation for each in op.regions[0].blocks[0].operations]
+
+
+def _is_from_data(value: ir.Value, op: ir.Operation) -> bool:
+    """Whether a value in the region depends on an element of memory, not on numbers of loops alone."""
+    maker = defining_op(value)
+    if maker is None:
+        return value in set(op.regions[0].blocks[0].arguments)
+    if maker.name == _LOAD:
+        return True
+    return maker.block == op.regions[0].blocks[0] and any(_is_from_data(each, op) for each in maker.operands)
+
+
+def _places_from_data(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
+    """The loads in the region, with each dim whose place depends on data."""
+    loads = [each for each in _body(op) if each.name == _LOAD]
+    return [
+        (load, i) for load in loads for i, place in enumerate(list(load.operands)[1:]) if _is_from_data(place, op)
+    ]
+
+
+def _needed_by_checks(op: ir.Operation) -> set[ir.Value]:
+    """The values in the region that checks depend on."""
+    waiting = [each.operands[0] for each in _body(op) if each.name == "cf.assert"]
+    block, needed = op.regions[0].blocks[0], set[ir.Value]()
+    while waiting:
+        value = waiting.pop()
+        maker = defining_op(value)
+        if value in needed or (maker is not None and maker.block != block):
+            continue
+        needed.add(value)
+        waiting += maker.operands if maker is not None else ()
+    return needed
+
+
+def _checking_loops(op: ir.Operation, local: ir.Value, assertion_code: Callable[[ir.Operation], int]) -> None:
+    """A sum by the maximum, into `local`, of 0 for each check that holds and of its code for each that fails."""
+    block, needed = op.regions[0].blocks[0], _needed_by_checks(op)
+    read = [i for i, argument in enumerate(block.arguments) if argument in needed]
+    maps = [cast("list[ir.AffineMap]", indexing_maps(op))[i] for i in read]
+    loops = sorted({cast(Any, place).position for each in maps for place in each.results})
+    places = [[ir.AffineDimExpr.get(loops.index(cast(Any, each).position)) for each in old.results] for old in maps]
+    new = [ir.AffineMapAttr.get(ir.AffineMap.get(len(loops), 0, each)) for each in (*places, [])]
+    attributes: dict[str, ir.Attribute] = {
+        "indexing_maps": ir.ArrayAttr.get(cast("Sequence[ir.Attribute]", new)),
+        "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<reduction>")] * len(loops)),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(read), 1]),
+    }
+    operands = [*(op.operands[i] for i in read), local]
+    checking = create("linalg.generic", operands, [], attributes, regions=1, before=op)
+    word = ir.IntegerType.get_signless(32)
+    kinds = [*(block.arguments[i].type for i in read), word]
+    inside = checking.regions[0].blocks.append(*kinds, arg_locs=[op.location] * len(kinds))
+    *given, worst = inside.arguments
+    with ir.InsertionPoint(inside), op.location:
+        end = ir.Operation.create("linalg.yield", operands=[worst]).operation
+    mapping = dict(zip((block.arguments[i] for i in read), given, strict=True))
+    for each in _body(op):
+        if each.name == "cf.assert":
+            holds = mapping.get(each.operands[0], each.operands[0])
+            code, none = (constant(number, word, end) for number in (assertion_code(each), 0))
+            failed = create("arith.select", [holds, none, code], [word], before=end).results[0]
+            worst = create("arith.maxsi", [worst, failed], [word], before=end).results[0]
+        elif any(result in needed for result in each.results):
+            clone = clone_with(each, mapping, ir.InsertionPoint(end))
+            if each.name == "linalg.index":
+                number = loops.index(integer_of(each, "dim"))
+                clone.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+    end.operands[0] = worst
+    _read_inside(checking)
+
+
+def _read_inside(op: ir.Operation) -> None:
+    """Has loads at places from data read the last element for all beyond it, and does nothing where there is none."""
+    elements: list[ir.Value] = []
+    for load, i in _places_from_data(op):
+        memref, place = load.operands[0], load.operands[1 + i]
+        if shape_of(memref.type)[i] is None:
+            elements.append(compared("ne", dim(memref, i, op), index_constant(0, op), op))
+        size = dim(memref, i, load)
+        last = create("arith.subi", [size, index_constant(1, load)], [size.type], before=load).results[0]
+        load.operands[1 + i] = create("arith.minui", [place, last], [size.type], before=load).results[0]
+    if elements:
+        both = reduce(lambda a, b: create("arith.andi", [a, b], [a.type], before=op).results[0], elements)
+        whole = create("scf.if", [both], [], regions=2, before=op)
+        op.move_before(ended(whole.regions[0], [], op))
 
 
 def replace_checks(op: ir.Operation, status: ir.Value, assertion_code: Callable[[ir.Operation], int]) -> None:

@@ -20,7 +20,7 @@ from hotdesk.ir.walking import nested_ops, parallel_loops
 from hotdesk.kernels.text import Index, KernelBuilder, View
 from hotdesk.models.generics import is_dear
 from hotdesk.models.linalg import inputs_of
-from hotdesk.passes.lower.structured.checks import has_checks
+from hotdesk.passes.lower.structured.checks import can_check_apart, has_checks
 
 _DEAR = 10  # operations that an elementary function or a division stands for
 _ENOUGH = 16  # iterations of a loop that is taken for its place
@@ -53,7 +53,7 @@ def find_cut(
 
     None can be if an operand is `indexed` as well: read at indices of its own, which may lie in another thread's range.
     """
-    if op.name != "linalg.generic" or has_checks(op):
+    if op.name != "linalg.generic" or (has_checks(op) and not can_check_apart(op)):
         return None
     operands, maps = list(op.operands), cast("list[ir.AffineMap]", indexing_maps(op))
     kinds = parallel_loops(op)

@@ -6,8 +6,8 @@
 1. Each memref the op touches is one pointer argument, however often it is an operand.
 2. Scalars that the region captures are cloned into the kernel with what computes them; sizes become arguments. Between other
    code, all scalars but constants do: what they were loaded from may have changed, or be freed.
-3. `cf.assert` in a region becomes a store of its code to the status word; loads after it are guarded, so a failed assertion
-   neither ends the process nor reads out of bounds.
+3. `cf.assert` in a region becomes a store of its code to the status word, in loops of their own where that can be (`checks`); a
+   failed one neither ends the process nor reads out of bounds.
 4. Sums over reduced dims may be reassociated, which lets them be vectorised.
 5. Where the work is worth several threads, the kernel does a range of one loop, `first` to `last`, and another function has all
    ranges done (`cuts`, `kernels.parts`).
@@ -32,7 +32,7 @@ from hotdesk.ir.walking import captured_operands, defining_op, nested_ops, value
 from hotdesk.kernels.text import View
 from hotdesk.models.generics import index_ops
 from hotdesk.models.new_memory import ALLOC
-from hotdesk.passes.lower.structured.checks import has_checks, replace_checks
+from hotdesk.passes.lower.structured.checks import can_check_apart, check_apart, has_checks, replace_checks
 from hotdesk.passes.lower.structured.cuts import find_cut, head_text
 from hotdesk.passes.lower.structured.joined import join_loops
 from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref, ScalarSizes
@@ -82,9 +82,12 @@ def build_loop_kernel(
     cut = find_cut(op, seen, bases, reads.indexed)
     joined = join_loops(op, seen, reads.indexed, () if cut is None else (cut.loop,))
     types = [*([ir.IndexType.get()] * (len(scalars) + len(reads.indices))), *(value.type for value in reads.passed)]
-    head = "" if cut is None else head_text(cut, memrefs, views, [str(kind) for kind in types[len(scalars) :]])
-    types += [ir.IntegerType.get_signless(64)] * (2 if cut is not None else 0)
-    function, block = _function(module, op, memrefs, resolved, types, is_checked)
+    status = ir.MemRefType.get([], ir.IntegerType.get_signless(32))
+    own = [str(kind) for kind in (*types[len(scalars) :], *([status] if is_checked else ()))]
+    head = "" if cut is None else head_text(cut, memrefs, views, own)
+    takes = [*formals(types), *([Formal(status).stating(no_alias=True)] if is_checked else ())]
+    takes += formals([ir.IntegerType.get_signless(64)] * (2 if cut is not None else 0))
+    function, block = _function(module, op, memrefs, resolved, takes)
     numbers = [*scalars, *(sizes.value(value) for value in reads.indices)]
     kernel = LoopKernel(function, memrefs, numbers, list(reads.passed), is_checked, head)
     arguments = list(block.arguments)
@@ -107,7 +110,8 @@ def build_loop_kernel(
         if cut is not None and piece is not None:
             _count_from(clone, cut.loop if joined is None else joined.loop(cut.loop), piece.first)
         if is_checked:
-            replace_checks(clone, arguments[-1], assertion_code)
+            replace = check_apart if can_check_apart(clone) else replace_checks
+            replace(clone, arguments[-1 if cut is None else -3], assertion_code)
         if "iterator_types" in op.attributes and "reduction" in str(op.attributes["iterator_types"]):
             _allow_reassociation(clone)
         ir.Operation.create("func.return", ip=point)
@@ -205,17 +209,13 @@ def _function(
     op: ir.Operation,
     memrefs: list[ir.Value],
     resolved: list[ResolvedMemref],
-    scalars: Sequence[ir.Type],
-    is_checked: bool,
+    others: Sequence[Formal],
 ) -> tuple[ir.Operation, ir.Block]:
     written = _written(op)
     alone = disjoint(resolved, [value in written for value in memrefs])
     pointers: list[ir.Type] = [ir.MemRefType.get([], cast(Any, value.type).element_type) for value in memrefs]
     takes = [Formal(kind).stating(no_alias=each) for kind, each in zip(pointers, alone, strict=True)]
-    takes += formals(scalars)
-    if is_checked:
-        takes.append(Formal(ir.MemRefType.get([], ir.IntegerType.get_signless(32))).stating(no_alias=True))
-    return new_function("KERNEL", FunctionSignature(tuple(takes), ()), ir.InsertionPoint(module.body), op.location)
+    return new_function("KERNEL", FunctionSignature((*takes, *others), ()), ir.InsertionPoint(module.body), op.location)
 
 
 class _Range(NamedTuple):

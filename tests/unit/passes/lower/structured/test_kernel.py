@@ -188,8 +188,20 @@ CHECKED = '%c = arith.cmpf oge, %a0, %zero : f32\ncf.assert %c, "no"\n%i = arith
 CHECKED += "%j = arith.index_cast %i : i64 to index\n%t = memref.load %y[%j] : memref<8xf32>"
 
 
-def test_a_check_becomes_a_store_and_a_guard() -> None:
+GUARDED = CHECKED.replace("oge, %a0", "oge, %o")  # what is written is checked, which loops in front could not
+
+
+def test_a_check_becomes_loops_in_front_of_those_that_read() -> None:
     made, text = kernel(f"%x: {M}, %y: {M}", "%zero = arith.constant 0.0 : f32\n" + generic(["%x"], "%x", CHECKED))
+    assert made.needs_status
+    assert "cf.assert" not in text
+    checks, loops = text.split("scf.if")
+    assert '["reduction"]' in checks and "memref.load %0" not in checks
+    assert "arith.minui" in loops and "memref.load" in loops and "arith.cmpf" in checks
+
+
+def test_a_check_becomes_a_store_and_a_guard() -> None:
+    made, text = kernel(f"%x: {M}, %y: {M}", "%zero = arith.constant 0.0 : f32\n" + generic(["%x"], "%x", GUARDED))
     assert made.needs_status
     assert "cf.assert" not in text
     assert "%arg2: memref<i32> {llvm.noalias}" in text
@@ -201,7 +213,7 @@ def test_a_check_becomes_a_store_and_a_guard() -> None:
 
 
 def test_a_load_in_front_of_the_check_is_not_guarded() -> None:
-    body = CHECKED.replace(
+    body = GUARDED.replace(
         "%c = arith", "%k = arith.constant 0 : index\n%u = memref.load %y[%k] : memref<8xf32>\n%c = arith", 1
     )
     _, text = kernel(f"%x: {M}, %y: {M}", "%zero = arith.constant 0.0 : f32\n" + generic(["%x"], "%x", body))
