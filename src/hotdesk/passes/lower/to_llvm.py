@@ -70,6 +70,8 @@ def kernels_to_llvm(module: ir.Module) -> None:
     run_mlir_passes(module, ",".join(_TO_LLVM), verify_each=False)
     _tell_branches(module)
     _move_as_integers(module)
+    _move_truths_as_bytes(module)
+    _use_whole_registers(module)
 
 
 def _put_bodies_in_place(module: ir.Module) -> None:
@@ -255,6 +257,27 @@ def _move_as_integers(module: ir.Module) -> None:
                 store.operands[0] = given
             if not users(found):
                 cast.erase()
+
+
+def _move_truths_as_bytes(module: ir.Module) -> None:
+    """Loads and stores a truth as the byte that it is in memory: of single bits LLVM makes no vectors."""
+    with entered(module.operation):
+        bit, byte = (ir.IntegerType.get_signless(bits) for bits in (1, 8))
+        for op in nested_ops(module.operation):
+            if op.name == "llvm.load" and op.results[0].type == bit:
+                loaded = create(op.name, [op.operands[0]], [byte], attributes_of(op), before=op).results[0]
+                replace(op, create("llvm.trunc", [loaded], [bit], before=op))
+            elif op.name == "llvm.store" and op.operands[0].type == bit:
+                op.operands[0] = create("llvm.zext", [op.operands[0]], [byte], before=op).results[0]
+
+
+def _use_whole_registers(module: ir.Module) -> None:
+    """Has loops that LLVM vectorises use registers of 64 bytes, where there are any; by itself it takes half of one."""
+    with entered(module.operation):
+        wide = ir.Attribute.parse('[["prefer-vector-width", "512"]]')
+        for op in (each.operation for each in module.body.operations):
+            if op.name == "llvm.func" and len(op.regions[0].blocks) and "passthrough" not in op.attributes:
+                op.attributes["passthrough"] = wide
 
 
 def _call_near_zero(module: ir.Module) -> None:

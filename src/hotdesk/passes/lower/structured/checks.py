@@ -18,7 +18,7 @@ from typing import Any, cast
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.building import clone_with, compared, constant, create, dim, ended, index_constant
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import defining_op, integer_of, nested_ops
+from hotdesk.ir.walking import defining_op, nested_ops
 from hotdesk.models.linalg import inputs_of
 
 _LOAD = "memref.load"
@@ -32,7 +32,7 @@ def has_checks(op: ir.Operation) -> bool:
 def can_check_apart(op: ir.Operation) -> bool:
     """Whether the checks of an op on memrefs can be loops of their own.
 
-    They can be iff its region is straight, each depends on data, which are inputs read at numbers of loops, and no load is of
+    They can be iff its region is straight, each depends on inputs alone, which are read at numbers of loops or constants, and no load is of
     something that has no element.
     """
     if op.name != "linalg.generic" or any(len(each.regions) for each in _body(op)):
@@ -41,14 +41,13 @@ def can_check_apart(op: ir.Operation) -> bool:
         return False
     if any(shape_of(load.operands[0].type)[place] == 0 for load, place in _places_from_data(op)):
         return False
-    needed = _needed_by_checks(op)
+    needed = set[ir.Value]().union(*(_needed(op, each) for each in _body(op) if each.name == "cf.assert"))
     read = [i for i, argument in enumerate(op.regions[0].blocks[0].arguments) if argument in needed]
     maps = cast("list[ir.AffineMap]", indexing_maps(op))
-    places = [place for i in read for place in maps[i].results]
-    if any(i >= inputs_of(op) for i in read) or not all(isinstance(each, ir.AffineDimExpr) for each in places):
+    plain = (ir.AffineDimExpr, ir.AffineConstantExpr)
+    if any(i >= inputs_of(op) for i in read) or not all(isinstance(at, plain) for i in read for at in maps[i].results):
         return False
-    asked = {integer_of(each, "dim") for each in _body(op) if each.name == "linalg.index" and each.results[0] in needed}
-    return asked <= {cast(Any, each).position for each in places}
+    return not any(each.name == "linalg.index" and each.results[0] in needed for each in _body(op))
 
 
 def check_apart(op: ir.Operation, status: ir.Value, assertion_code: Callable[[ir.Operation], int]) -> None:
@@ -58,14 +57,18 @@ def check_apart(op: ir.Operation, status: ir.Value, assertion_code: Callable[[ir
     local = create("memref.alloca", [], [ir.MemRefType.get([], word)], sizes, before=op).results[0]
     none = constant(0, word, op)
     create("memref.store", [none, local], [], before=op)
-    _checking_loops(op, local, assertion_code)
+    for checks in _by_loops(op):
+        _checking_loops(op, checks, local, assertion_code)
     found = create("memref.load", [local], [word], before=op).results[0]
     failed = create("scf.if", [compared("ne", found, none, op)], [], regions=2, before=op)
     create("memref.store", [found, status], [], before=ended(failed.regions[0], [], op))
     for each in _body(op):
         if each.name == "cf.assert":
             each.erase()
-    _read_inside(op)
+    if inputs_of(op) == len(op.operands):  # checks alone
+        op.erase()
+    else:
+        _read_inside(op)
 
 
 def _body(op: ir.Operation) -> list[ir.Operation]:
@@ -90,10 +93,9 @@ def _places_from_data(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
     ]
 
 
-def _needed_by_checks(op: ir.Operation) -> set[ir.Value]:
-    """The values in the region that checks depend on."""
-    waiting = [each.operands[0] for each in _body(op) if each.name == "cf.assert"]
-    block, needed = op.regions[0].blocks[0], set[ir.Value]()
+def _needed(op: ir.Operation, check: ir.Operation) -> set[ir.Value]:
+    """The values in the region that a check depends on."""
+    waiting, block, needed = [check.operands[0]], op.regions[0].blocks[0], set[ir.Value]()
     while waiting:
         value = waiting.pop()
         maker = defining_op(value)
@@ -104,13 +106,36 @@ def _needed_by_checks(op: ir.Operation) -> set[ir.Value]:
     return needed
 
 
-def _checking_loops(op: ir.Operation, local: ir.Value, assertion_code: Callable[[ir.Operation], int]) -> None:
+def _by_loops(op: ir.Operation) -> list[list[ir.Operation]]:
+    """The checks in the region, those together that depend on the same loops."""
+    maps = cast("list[ir.AffineMap]", indexing_maps(op))
+    found: dict[frozenset[int], list[ir.Operation]] = {}
+    for check in (each for each in _body(op) if each.name == "cf.assert"):
+        needed = _needed(op, check)
+        read = [i for i, argument in enumerate(op.regions[0].blocks[0].arguments) if argument in needed]
+        loops = frozenset(loop for i in read for loop in _loops(maps[i]))
+        found.setdefault(loops, []).append(check)
+    return list(found.values())
+
+
+def _loops(places: ir.AffineMap) -> list[int]:
+    return [each.position for each in cast(Any, places.results) if isinstance(each, ir.AffineDimExpr)]
+
+
+def _checking_loops(
+    op: ir.Operation,
+    checks: Sequence[ir.Operation],
+    local: ir.Value,
+    assertion_code: Callable[[ir.Operation], int],
+) -> None:
     """A sum by the maximum, into `local`, of 0 for each check that holds and of its code for each that fails."""
-    block, needed = op.regions[0].blocks[0], _needed_by_checks(op)
+    block, needed = op.regions[0].blocks[0], set[ir.Value]().union(*(_needed(op, each) for each in checks))
     read = [i for i, argument in enumerate(block.arguments) if argument in needed]
     maps = [cast("list[ir.AffineMap]", indexing_maps(op))[i] for i in read]
-    loops = sorted({cast(Any, place).position for each in maps for place in each.results})
-    places = [[ir.AffineDimExpr.get(loops.index(cast(Any, each).position)) for each in old.results] for old in maps]
+    loops = sorted({loop for each in maps for loop in _loops(each)})
+    numbers = [ir.AffineExpr.get_dim(loops.index(i)) if i in loops else ir.AffineExpr.get_constant(0) for i in range(maps[0].n_dims)] if maps else []
+    less = ir.AffineMap.get(len(loops), 0, numbers)
+    places = [[cast(Any, each).compose(less) for each in old.results] for old in maps]
     new = [ir.AffineMapAttr.get(ir.AffineMap.get(len(loops), 0, each)) for each in (*places, [])]
     attributes: dict[str, ir.Attribute] = {
         "indexing_maps": ir.ArrayAttr.get(cast("Sequence[ir.Attribute]", new)),
@@ -127,16 +152,13 @@ def _checking_loops(op: ir.Operation, local: ir.Value, assertion_code: Callable[
         end = ir.Operation.create("linalg.yield", operands=[worst]).operation
     mapping = dict(zip((block.arguments[i] for i in read), given, strict=True))
     for each in _body(op):
-        if each.name == "cf.assert":
+        if each in checks:
             holds = mapping.get(each.operands[0], each.operands[0])
             code, none = (constant(number, word, end) for number in (assertion_code(each), 0))
             failed = create("arith.select", [holds, none, code], [word], before=end).results[0]
             worst = create("arith.maxsi", [worst, failed], [word], before=end).results[0]
         elif any(result in needed for result in each.results):
-            clone = clone_with(each, mapping, ir.InsertionPoint(end))
-            if each.name == "linalg.index":
-                number = loops.index(integer_of(each, "dim"))
-                clone.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+            clone_with(each, mapping, ir.InsertionPoint(end))
     end.operands[0] = worst
     _read_inside(checking)
 

@@ -64,7 +64,7 @@ def find_cut(
     for loop, (parallel, own) in enumerate(zip(kinds, dims, strict=True)):
         if parallel and own is not None and all(value in own for value in written):
             found.append(loop)
-    if not found or None in lengths or not indexed.isdisjoint(operands):
+    if not found or not written or None in lengths or not indexed.isdisjoint(operands):
         return None
     if not _apart(operands, maps, written, bases):
         return None
