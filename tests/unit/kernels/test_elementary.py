@@ -137,6 +137,17 @@ def test_vectors_have_the_same_functions(op: str) -> None:
     np.testing.assert_array_equal(_compiled(op, 16)(x, y), _compiled(op)(x, y))
 
 
+@pytest.mark.parametrize("op", ["exp", "exp2"])
+def test_powers_that_vanish_do_not_underflow(op: str) -> None:
+    """Processors take long for a product that does."""
+    flags, underflow = ctypes.CDLL(None), 0x10
+    x = np.array([-np.inf, -1e9, -1000, -151, 0], "f4")
+    _check(op, x, x)
+    flags.feclearexcept(underflow)
+    _compiled(op)(x, x)
+    assert not flags.fetestexcept(underflow)
+
+
 def test_powers_of_moderate_size() -> None:
     random = np.random.default_rng(0)
     x = np.exp(random.uniform(-10, 10, 1 << 20)).astype("f4")

@@ -338,3 +338,26 @@ def test_loops_around_long_ones_are_not_written_out(length: int, bound: str, kep
     assert text.count("{loop_annotation = #loop_annotation}") == kept
     assert "llvm.loop_annotation =" not in text
     assert ("disable = true" in text) == bool(kept)
+
+
+def test_truths_are_bytes_and_loops_use_whole_registers() -> None:
+    """LLVM makes no vectors of single bits, and by itself takes half of a register of 64 bytes."""
+    text = """func.func @chosen(%c: memref<i1>, %x: memref<f32>) {
+      %t = memref.load %c[] : memref<i1>
+      %a = memref.load %x[] : memref<f32>
+      %n = arith.negf %a : f32
+      %r = arith.select %t, %a, %n : f32
+      memref.store %r, %x[] : memref<f32>
+      %p = arith.cmpf ogt, %r, %a : f32
+      memref.store %p, %c[] : memref<i1>
+      return
+    }"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        kernels_to_llvm(module)
+        lowered = str(module)
+    assert "-> i1" not in lowered
+    assert "!llvm.ptr -> i8" in lowered
+    assert "llvm.zext" in lowered
+    assert "i8, !llvm.ptr" in lowered
+    assert '["prefer-vector-width", "512"]' in lowered

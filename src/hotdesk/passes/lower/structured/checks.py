@@ -5,8 +5,8 @@
                                              linalg.generic ins(%i) outs(%y) { load %x[min(%i, size - 1), j] }
 
 The checks are loops of their own where they can be (`can_check_apart`): over those loops alone that they depend on, and without
-branches in the loops that are left, which vectors compute and threads share. Else each stands where it stood, and loads behind it are
-guarded by it. Either way a failed one neither ends the process nor reads out of bounds.
+branches in the loops that are left, which vectors compute and threads share. Else each stands where it stood, and loads behind
+it are guarded by it. Either way a failed one neither ends the process nor reads out of bounds.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def has_checks(op: ir.Operation) -> bool:
 def can_check_apart(op: ir.Operation) -> bool:
     """Whether the checks of an op on memrefs can be loops of their own.
 
-    They can be iff its region is straight, each depends on inputs alone, which are read at numbers of loops or constants, and no load is of
-    something that has no element.
+    They can be iff its region is straight, each depends on inputs alone, which are read at numbers of loops or constants, and no
+    load is of something that has no element.
     """
     if op.name != "linalg.generic" or any(len(each.regions) for each in _body(op)):
         return False
@@ -51,7 +51,7 @@ def can_check_apart(op: ir.Operation) -> bool:
 
 
 def check_apart(op: ir.Operation, status: ir.Value, assertion_code: Callable[[ir.Operation], int]) -> None:
-    """Makes loops in front of an op of its checks (`can_check_apart`); of several that fail the one of the largest code is told."""
+    """Makes loops of the checks of an op in front of it (`can_check_apart`); of several that fail the largest code is told."""
     word = ir.IntegerType.get_signless(32)
     sizes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
     local = create("memref.alloca", [], [ir.MemRefType.get([], word)], sizes, before=op).results[0]
@@ -88,9 +88,7 @@ def _is_from_data(value: ir.Value, op: ir.Operation) -> bool:
 def _places_from_data(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
     """The loads in the region, with each dim whose place depends on data."""
     loads = [each for each in _body(op) if each.name == _LOAD]
-    return [
-        (load, i) for load in loads for i, place in enumerate(list(load.operands)[1:]) if _is_from_data(place, op)
-    ]
+    return [(load, i) for load in loads for i, place in enumerate(list(load.operands)[1:]) if _is_from_data(place, op)]
 
 
 def _needed(op: ir.Operation, check: ir.Operation) -> set[ir.Value]:
@@ -133,8 +131,9 @@ def _checking_loops(
     read = [i for i, argument in enumerate(block.arguments) if argument in needed]
     maps = [cast("list[ir.AffineMap]", indexing_maps(op))[i] for i in read]
     loops = sorted({loop for each in maps for loop in _loops(each)})
-    numbers = [ir.AffineExpr.get_dim(loops.index(i)) if i in loops else ir.AffineExpr.get_constant(0) for i in range(maps[0].n_dims)] if maps else []
-    less = ir.AffineMap.get(len(loops), 0, numbers)
+    numbers = [loops.index(i) if i in loops else None for i in range(maps[0].n_dims if maps else 0)]
+    expressions = [ir.AffineExpr.get_constant(0) if i is None else ir.AffineExpr.get_dim(i) for i in numbers]
+    less = ir.AffineMap.get(len(loops), 0, expressions)
     places = [[cast(Any, each).compose(less) for each in old.results] for old in maps]
     new = [ir.AffineMapAttr.get(ir.AffineMap.get(len(loops), 0, each)) for each in (*places, [])]
     attributes: dict[str, ir.Attribute] = {
