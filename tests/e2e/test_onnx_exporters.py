@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 import hotdesk
 from hotdesk.errors import ExecutionError, UnsupportedOpError
@@ -229,3 +230,44 @@ def test_lstms_of_an_open_batch_run_both_ways(functions: list[str]) -> None:
             steps.append(h)
         expected = torch.stack(steps[order]).numpy()
         np.testing.assert_allclose(program(x)[:, way], expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_batch_is_as_large_as_that_of_a_state() -> None:
+    """PyTorch's exporter leaves the batch of the elements open, though a state says it."""
+    held = {"w": 0.5 * floats(1, 15, 4), "r": 0.5 * floats(1, 15, 5, seed=1)}
+    layer = node("GRU", ["x", "w", "r", "", "", "h"], ["y"], hidden_size=5, linear_before_reset=1)
+    model = model_of([layer], {"x": [1, "batch", 4], "h": [1, 2, 5]}, {"y": [1, 1, "batch", 5]}, held)
+    program = hotdesk.compile(model)
+    x, h = floats(1, 2, 4), floats(1, 2, 5, seed=2)
+    entering, kept = x[0] @ held["w"][0].T, h[0] @ held["r"][0].T
+    z, r = (1 / (1 + np.exp(-(entering + kept)[:, part])) for part in (slice(5), slice(5, 10)))
+    expected = (1 - z) * np.tanh(entering[:, 10:] + r * kept[:, 10:]) + z * h[0]
+    np.testing.assert_allclose(program(x, h)[0, 0], expected, rtol=1e-5, atol=1e-6)
+    with pytest.raises(ExecutionError):
+        program(floats(1, 3, 4), h)
+
+
+def test_an_lstm_of_quantised_weights_is_that_of_what_they_mean() -> None:
+    """By direction and by column; weights lie transposed."""
+    random = np.random.default_rng(0)
+    held = {
+        "w": random.integers(0, 255, (1, 4, 20)).astype(np.uint8),
+        "r": random.integers(-127, 127, (1, 5, 20)).astype(np.int8),
+        "ws": np.array([0.01], np.float32),
+        "wz": np.array([128], np.uint8),
+        "rs": random.uniform(0.001, 0.01, (1, 20)).astype(np.float32),
+        "rz": np.zeros((1, 20), np.int8),
+    }
+    inputs = ["x", "w", "r", "", "", "", "", "", "ws", "wz", "rs", "rz"]
+    layer = node("DynamicQuantizeLSTM", inputs, ["y"], domain="com.microsoft", hidden_size=5)
+    model = model_of([layer], {"x": [3, 2, 4]}, {"y": [3, 1, 2, 5]}, held)
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    weights = (held["w"].astype(np.float32) - 128) * held["ws"]
+    recurrence = held["r"].astype(np.float32) * held["rs"][:, None]
+    meant = {"w": weights.transpose(0, 2, 1).copy(), "r": recurrence.transpose(0, 2, 1).copy()}
+    plain = model_of(
+        [node("LSTM", ["x", "w", "r"], ["y"], hidden_size=5)], {"x": [3, 2, 4]}, {"y": [3, 1, 2, 5]}, meant
+    )
+    x = floats(3, 2, 4)
+    expected: Any = ReferenceEvaluator(plain).run(None, {"x": x})
+    np.testing.assert_allclose(hotdesk.compile(model)(x), expected[0], rtol=1e-5, atol=1e-6)

@@ -567,22 +567,66 @@ def test_an_lstm_with_a_function_that_is_not_compiled_is_refused() -> None:
         hotdesk.compile(lstm(["HardSigmoid", "Tanh", "Tanh"])[-1])
 
 
-@pytest.mark.parametrize("name", ["Scan", "GridSample"])
-def test_lowerings_that_want_to_know_sizes_are_refused(name: str) -> None:
-    """torch-mlir's own end each call with an error."""
-    x, grid, start = floats(1, 1, 3, 3), floats(1, 2, 2, 2), floats(3)
-    if name == "GridSample":
-        node = helper.make_node(name, ["x", "grid"], ["y"])
-        model = model_of([node], {"x": x, "grid": grid}, {"y": floats(1, 1, 2, 2)}, {}, 16)
-        model.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "h"
-    else:
-        info = [helper.make_tensor_value_info(each, TensorProto.FLOAT, [3]) for each in ("a", "row", "b", "kept")]
-        nodes = [helper.make_node("Add", ["a", "row"], ["b"]), helper.make_node("Exp", ["b"], ["kept"])]
-        body = helper.make_graph(nodes, "body", info[:2], info[2:])
-        node = helper.make_node(name, ["start", "x"], ["y", "all"], body=body, num_scan_inputs=1)
-        rows = floats(4, 3)
-        model = model_of([node], {"start": start, "x": rows}, {"y": start, "all": rows}, {}, 17)
-        for value in (model.graph.input[1], model.graph.output[1]):
-            value.type.tensor_type.shape.dim[0].dim_param = "n"
+def test_a_lowering_that_wants_to_know_sizes_is_refused() -> None:
+    """torch-mlir's own ends each call with an error."""
+    x, grid = floats(1, 1, 3, 3), floats(1, 2, 2, 2)
+    node = helper.make_node("GridSample", ["x", "grid"], ["y"])
+    model = model_of([node], {"x": x, "grid": grid}, {"y": floats(1, 1, 2, 2)}, {}, 16)
+    model.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "h"
     with pytest.raises(UnsupportedOpError, match="expected sizes that are numbers"):
         hotdesk.compile(model)
+
+
+def opened(model: Any, **names: str) -> Any:
+    """A model whose values have first sizes that are open, by these names; "" is none."""
+    for value in (*model.graph.input, *model.graph.output):
+        if value.name in names:
+            value.type.tensor_type.shape.dim[0].Clear()
+            value.type.tensor_type.shape.dim[0].dim_param = names[value.name]
+    return model
+
+
+def test_a_scan_of_an_open_length_is_a_loop() -> None:
+    info = [helper.make_tensor_value_info(each, TensorProto.FLOAT, [3]) for each in ("a", "row", "b", "kept")]
+    nodes = [helper.make_node("Add", ["a", "row"], ["b"]), helper.make_node("Exp", ["b"], ["kept"])]
+    body = helper.make_graph(nodes, "body", info[:2], info[2:])
+    back: dict[str, Any] = {"scan_input_directions": [1], "scan_output_directions": [1], "scan_output_axes": [1]}
+    made = [
+        helper.make_node("Scan", ["start", "x"], ["y", "all"], body=body, num_scan_inputs=1),
+        helper.make_node("Scan", ["start", "x"], ["z", "from_end"], body=body, num_scan_inputs=1, **back),
+    ]
+    start, rows = floats(3, seed=1), floats(4, 3)
+    results = {"y": start, "all": rows, "z": start, "from_end": rows.T}
+    model = opened(model_of(made, {"start": start, "x": rows}, results, {}, 17), x="n", all="n")
+    model.graph.output[3].type.tensor_type.shape.dim[1].dim_param = "n"
+    program = hotdesk.compile(model)
+    assert str(program.results[1]) == "f32[n, 3]"
+    for x in (rows, rows[:0]):
+        y, every, z, from_end = program(start, x)
+        sums = np.cumsum(np.concatenate([start[None], x]), 0)[1:]
+        backwards = np.cumsum(np.concatenate([start[None], x[::-1]]), 0)[1:]
+        np.testing.assert_allclose(every, np.exp(sums), rtol=1e-5)
+        np.testing.assert_allclose(from_end, np.exp(backwards[::-1]).T, rtol=1e-5)
+        np.testing.assert_allclose([y, z], 2 * [start + x.sum(0)], rtol=1e-4, atol=1e-6)
+
+
+def test_a_loop_stacks_as_many_results_as_a_call_says() -> None:
+    """The size of a row that is open is the one that the loop carries."""
+    body = loop_body("handed", helper.make_node("Exp", ["b"], ["e"]))
+    body.output.append(helper.make_tensor_value_info("e", TensorProto.FLOAT, ["n"]))
+    for value in (body.input[2], body.output[1]):
+        value.type.tensor_type.shape.dim[0].dim_param = "n"
+    node = helper.make_node("Loop", ["trips", "", "x"], ["y", "all"], body=body)
+    x = floats(4)
+    given = {"trips": np.array(3), "x": x}
+    model = opened(model_of([node], given, {"y": x, "all": floats(7, 4)}, LOOP_CONSTANTS, 20), x="n", y="n", all="m")
+    model.graph.output[1].type.tensor_type.shape.dim[1].dim_param = "n"
+    program = hotdesk.compile(model)
+    for trips in (3, 0, -2):
+        rows, expected = [np.empty((0, 4), np.float32)], x
+        for number in range(trips):
+            expected = expected + expected + np.float32(number)
+            rows.append(np.exp(expected)[None])
+        y, stacked = program(np.array(trips), x)
+        np.testing.assert_allclose(y, expected, rtol=1e-5)
+        np.testing.assert_allclose(stacked, np.concatenate(rows), rtol=1e-5)

@@ -20,6 +20,7 @@ from hotdesk.frontends.onnx.rewrites import (
     reductions,
     shapes,
     spectral,
+    trees,
     windows,
 )
 from hotdesk.frontends.onnx.rewrites.graph import Graph, first_reader, result_names
@@ -27,7 +28,7 @@ from hotdesk.frontends.onnx.rewrites.nodes import Items, NotRewritten, Rewrites
 
 _FAMILIES = (
     *(arithmetic, boxes, control, domains, interpolation, narrow, quantized),
-    *(recurrent, reductions, shapes, spectral, windows),
+    *(recurrent, reductions, shapes, spectral, trees, windows),
 )
 REWRITES: Rewrites = {op: rewrite for family in _FAMILIES for op, rewrite in family.REWRITES.items()}
 __all__ = ["REWRITES", "Graph", "Items", "NotRewritten", "first_reader", "result_names"]

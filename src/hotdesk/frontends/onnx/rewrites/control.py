@@ -4,15 +4,16 @@
    equal types, a `Where`. One with branches of unequal ranks is that with which the rest of the graph goes together, if the
    condition says so when the program runs. Any other stays, its branches written anew.
 2. A `Loop` of constant or declared trips whose condition holds to the end, and a `Scan` of a known length, are written out.
-3. Any other `Loop` that stacks nothing goes on as long as its condition says; one of a call's trips, whose condition is handed
-   through, is one of so many trips.
-4. A sequence is what its tensors are, an optional a sequence of at most one.
+3. A `Loop` of a call's trips, whose condition is handed through, is one of so many trips, and so is any other `Scan`. What they
+   stack is a tensor that is carried, into which each trip writes a row.
+4. Any other `Loop` that stacks nothing goes on as long as its condition says.
+5. A sequence is what its tensors are, an optional a sequence of at most one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -30,6 +31,9 @@ from hotdesk.frontends.onnx.rewrites.reductions import selected
 
 if TYPE_CHECKING:
     from onnx import NodeProto, TypeProto
+
+Trip: TypeAlias = "Callable[[OnnxTensor, Sequence[OnnxTensor]], list[Held]]"
+"""What one trip of a loop makes, of its number and of what is carried."""
 
 _PLAIN = ("Constant", "Identity", "Optional", "SequenceConstruct", "SequenceEmpty")
 """Ops that compute nothing."""
@@ -88,9 +92,11 @@ def _loop(op: OnnxNode) -> Any:
     try:
         return _written_out(op)
     except NotRewritten:
+        if is_counted(op.node) and _begins(op):
+            return _counted(op)
         if len(op.node.output) > len(op.inputs) - 2:
             raise
-        return _counted(op) if is_counted(op.node) and _begins(op) else _while(op)
+        return _while(op)
 
 
 def _begins(op: OnnxNode) -> bool:
@@ -113,17 +119,75 @@ def is_while(node: NodeProto) -> bool:
 
 def _counted(op: OnnxNode) -> Any:
     """A loop of so many trips as a call gives, its body written anew."""
-    graph, carried = op.graph, [op.tensor(number) for number in range(2, len(op.inputs))]
-    arguments = [_formal(each) for each in (graph.value(np.int64(0)), graph.value(np.True_), *carried)]
+    carried = [op.tensor(number) for number in range(2, len(op.inputs))]
 
-    def trip() -> list[Held]:
-        _, *results = graph.inline(op.attribute("body"), arguments, op.scope)
-        return [arguments[1], *_alike(carried, results)]
+    def trip(number: OnnxTensor, values: Sequence[OnnxTensor]) -> list[Held]:
+        return op.graph.inline(op.attribute("body"), [number, op.graph.value(np.True_), *values], op.scope)[1:]
 
-    given = (op.tensor(0), graph.value(np.True_), *carried)
-    return _kept(
-        op, given, op.node.output, [each.type for each in carried], graph.written_graph("body", arguments, trip)
-    )
+    trips: OnnxTensor = op.graph.op("Max", op.tensor(0).reshape(), np.int64(0))
+    return _of_trips(op, trips, carried, trip)
+
+
+def _of_trips(
+    op: OnnxNode, trips: OnnxTensor, carried: Sequence[OnnxTensor], trip: Trip, from_end: Collection[int] = ()
+) -> list[Held]:
+    """A counted loop in the place of a node: its results are what it carries in the end, and what it stacks, trip after trip.
+
+    `trip` makes what is carried and what is stacked, of the number of the trip and what was carried. Stacks are carried as well;
+    those of the numbers `from_end` are filled from their end.
+    """
+    from onnx import helper
+
+    graph = op.graph
+    head = [_formal(graph.value(each)) for each in (np.int64(0), np.True_)]
+    values = [_formal(each) for each in carried]
+    rows: list[OnnxTensor] = []
+
+    def once() -> Sequence[Held]:
+        rows[:] = [tensor_of(each) for each in trip(head[0], values)[len(carried) :]]
+        return rows
+
+    graph.written_graph("", [*head, *values], once)  # for the types alone
+    known = [*carried, *(each for each in op.inputs if isinstance(each, OnnxTensor))]
+    given = [*carried, *(_zeros(trips, each, known) for each in rows)]
+    values += [_formal(each) for each in given[len(carried) :]]
+
+    def with_stacks() -> list[Held]:
+        made = [tensor_of(each) for each in trip(head[0], values[: len(carried)])]
+        for number, row in enumerate(made[len(carried) :]):
+            place = (trips - 1 - head[0]) if number in from_end else head[0]
+            stack = values[len(carried) + number]
+            made[len(carried) + number] = graph.op("ScatterND", stack, place.reshape(1, 1), row.unsqueeze(0))
+        return [head[1], *_alike(given, made)]
+
+    body = graph.written_graph("body", [*head, *values], with_stacks)
+    inputs = (trips, graph.value(np.True_), *given)
+    node = helper.make_node("Loop", [each.name for each in inputs], [graph.fresh() for _ in given], body=body)
+    return graph.kept(OnnxNode(graph, node, inputs, tuple(each.type for each in given), op.scope), {"body": body})
+
+
+def _zeros(count: OnnxTensor, row: OnnxTensor, known: Sequence[OnnxTensor]) -> OnnxTensor:
+    """So many rows of zeros. An open size of a row is that of a known tensor which has the same name for it."""
+    from onnx import helper
+
+    graph = row.graph
+    named = {
+        dim.dim_param: (tensor, axis)
+        for tensor in known
+        for axis, dim in enumerate(tensor.type.tensor_type.shape.dim)
+        if dim.dim_param
+    }
+    sizes = [count.reshape(1)]
+    for dim, size in zip(row.type.tensor_type.shape.dim, row.shape, strict=True):
+        if size is None and dim.dim_param not in named:
+            raise NotRewritten("sizes that are known of what is stacked", f"an open one for '{row.name}'")
+        tensor, axis = named.get(dim.dim_param, (row, 0))
+        sizes.append(graph.op("Shape", tensor).gather([axis]) if size is None else graph.value([size]))
+    wanted = graph.concat(sizes, 0)
+    zero = helper.make_tensor("", row.element, [1], [0])
+    node = helper.make_node("ConstantOfShape", [wanted.name], [graph.fresh()], value=zero)
+    kind = helper.make_tensor_type_proto(row.element, [None, *row.shape])
+    return tensor_of(graph.kept(OnnxNode(graph, node, (wanted,), (kind,), {}))[0])
 
 
 def _while(op: OnnxNode) -> Any:
@@ -247,27 +311,40 @@ def _scan(op: OnnxNode) -> Any:
     out_axes: list[int] = op.attribute("scan_output_axes", [0] * outs)
     backwards = op.attribute("scan_input_directions", [0] * scanned)
     prepended = op.attribute("scan_output_directions", [0] * outs)
-    held: list[Held] = list(op.inputs[:count])
     columns = [op.tensor(number) for number in range(count, len(op.inputs))]
-    length = columns[0].sizes[in_axes[0]]
-    if length > _UNROLLED:
-        raise NotRewritten(f"up to {_UNROLLED} elements", str(length))
-    stacked: list[list[OnnxTensor]] = [[] for _ in range(outs)]
-    for number in range(length):
+    length = columns[0].shape[in_axes[0]]
+
+    def trip(number: int | OnnxTensor, values: Sequence[Held]) -> list[Held]:
         parts = [
-            column.gather(length - 1 - number if back else number, axis)
+            column.gather(_from_end(column, axis, number) if back else number, axis)
             for column, axis, back in zip(columns, in_axes, backwards, strict=True)
         ]
-        results = graph.inline(body, [*held, *parts], op.scope)
+        return graph.inline(body, [*values, *parts], op.scope)
+
+    held: list[Held] = list(op.inputs[:count])
+    if length is None or length > _UNROLLED:
+        trips = graph.op("Shape", columns[0]).gather(in_axes[0])
+        from_end = [number for number, front in enumerate(prepended) if front]
+        results = _of_trips(op, trips, [tensor_of(each) for each in held], trip, from_end)
+        return [
+            *results[:count],
+            *(tensor_of(each).move(0, axis) for each, axis in zip(results[count:], out_axes, strict=True)),
+        ]
+    stacked: list[list[OnnxTensor]] = [[] for _ in range(outs)]
+    for number in range(length):
+        results = trip(number, held)
         held = results[:count]
         for column, value in zip(stacked, results[count:], strict=True):
-            assert isinstance(value, OnnxTensor)
-            column.append(value)
+            column.append(tensor_of(value))
     whole = [
         _stack(graph, column[::-1] if front else column, op, count + number, axis)
         for number, (column, axis, front) in enumerate(zip(stacked, out_axes, prepended, strict=True))
     ]
     return [*held, *whole]
+
+
+def _from_end(column: OnnxTensor, axis: int, number: int | OnnxTensor) -> OnnxTensor:
+    return column.graph.op("Shape", column).gather(axis) - 1 - number
 
 
 # Sequences and optionals.

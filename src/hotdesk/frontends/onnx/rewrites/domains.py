@@ -9,6 +9,8 @@ import numpy as np
 
 from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 
+_I32 = 6
+
 
 def _each(op: OnnxNode, step: Callable[..., Sequence[OnnxTensor]], states: int) -> list[OnnxTensor]:
     """A step for each tensor; inputs and results come state by state, not tensor by tensor."""
@@ -89,12 +91,15 @@ def _encode(op: OnnxNode) -> Any:
         default = np.array(number, values.dtype)
     if any(each.dtype.kind in "OUS" for each in (keys, values, default)):
         raise NotRewritten("numbers", "strings")
-    x = op.x
-    result: Any = op.graph.value(default.reshape(()))
-    for key, value in zip(keys, values, strict=True):
-        same = op.graph.op("IsNaN", x) if key != key else x.equals(key)
-        result = same.where(op.graph.value(value), result)
-    return result
+    keys, values = keys[::-1], values[::-1]
+    x = op.x.unsqueeze(op.x.rank)
+    found = x.equals(keys)
+    if (keys != keys).any():
+        found = found | (op.graph.op("IsNaN", x) & op.graph.value(keys != keys))
+    found = found.cast(_I32)
+    place = op.graph.op("ArgMax", found, axis=op.x.rank, keepdims=0)
+    is_there = found.reduce("Max", [op.x.rank]) > 0
+    return is_there.where(op.graph.value(values).gather(place), default.reshape(()))
 
 
 def _table(op: OnnxNode, name: str) -> Any:
@@ -107,79 +112,10 @@ def _table(op: OnnxNode, name: str) -> Any:
     raise NotRewritten("numbers", "strings")
 
 
-def _trees(op: OnnxNode) -> Any:
-    """All leaves of all trees, each weighted with 1 if every decision on the way leads there, and 0 otherwise."""
-    if op.attribute("aggregate_function", 1) != 1 or op.attribute("post_transform", 0) != 0:
-        raise NotRewritten("sums of leaves as they are", "another aggregation or transform")
-    nodes = {
-        name: op.attribute(f"nodes_{name}")
-        for name in ("featureids", "modes", "splits", "truenodeids", "trueleafs", "falsenodeids", "falseleafs")
-    }
-    members = _members(op.attribute("nodes_modes"), op.attribute("membership_values"))
-    missing = op.attribute("nodes_missing_value_tracks_true") or [0] * len(nodes["modes"])
-    targets, weights = op.attribute("leaf_targetids"), op.attribute("leaf_weights")
-    x, count = op.x, op.attribute("n_targets", 1)
-    sums: list[Any] = [None] * count
-
-    def visit(number: int, is_leaf: bool, reached: OnnxTensor | None) -> None:
-        if is_leaf:
-            value = op.graph.value(weights[number], x)
-            value = value.expand(x.sizes[0]) if reached is None else reached.where(value, 0)
-            place = int(targets[number])
-            sums[place] = value if sums[place] is None else sums[place] + value
-            return
-        feature = x.gather(int(nodes["featureids"][number]), 1)
-        yes = _decision(op, feature, int(nodes["modes"][number]), nodes["splits"][number], members[number])
-        yes = yes | op.graph.op("IsNaN", feature) if missing[number] else yes
-        for side, way in (("true", yes), ("false", ~yes)):
-            there = way if reached is None else reached & way
-            visit(int(nodes[f"{side}nodeids"][number]), bool(nodes[f"{side}leafs"][number]), there)
-
-    for root in op.attribute("tree_roots"):
-        visit(int(root), False, None)
-    zero = x.gather(0, 1) * 0.0
-    return op.graph.concat([(zero if each is None else each).unsqueeze(1) for each in sums], 1)
-
-
-def _members(modes: Any, values: Any) -> list[list[float]]:
-    """For each node, the values of the set that it asks for; sets end with a NaN each."""
-    sets: list[list[float]] = [[]]
-    listed: list[Any] = [] if values is None else list(values)
-    for each in listed:
-        if each != each:
-            sets.append([])
-        else:
-            sets[-1].append(float(each))
-    left = iter(sets)
-    return [next(left) if int(mode) == 6 else [] for mode in modes]
-
-
-def _decision(op: OnnxNode, feature: OnnxTensor, mode: int, split: Any, members: Sequence[float]) -> OnnxTensor:
-    match mode:
-        case 0:
-            return feature <= split
-        case 1:
-            return feature < split
-        case 2:
-            return feature >= split
-        case 3:
-            return feature > split
-        case 4:
-            return feature.equals(split)
-        case 5:
-            return ~feature.equals(split)
-        case _:
-            found = feature.equals(members[0])
-            for each in members[1:]:
-                found = found | feature.equals(each)
-            return found
-
-
 REWRITES: Rewrites = {
     "ai.onnx.ml.ArrayFeatureExtractor": _features,
     "ai.onnx.ml.Binarizer": _binarize,
     "ai.onnx.ml.LabelEncoder": _encode,
-    "ai.onnx.ml.TreeEnsemble": _trees,
     "ai.onnx.preview.training.Adagrad": _adagrad,
     "ai.onnx.preview.training.Adam": _adam,
     "ai.onnx.preview.training.Momentum": _momentum,

@@ -1,16 +1,18 @@
 """LSTM, GRU and RNN backwards or both ways: forwards on elements in reverse order, each direction by itself.
 
-An LSTM with peepholes, clipping, coupled gates or lengths of sequences is written out step by step.
+An LSTM with peepholes, clipping, coupled gates or lengths of sequences is written out step by step; one of quantised weights
+is that of the floats which they mean. A batch that is open is as large as that of a state, if that is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from hotdesk.frontends.onnx.rewrites.arithmetic import reversed_along
 from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 
+_F32 = 1
 _LENGTHS, _PEEPHOLES = 4, 7
 _BY_DIRECTION = {"LSTM": (1, 2, 3, 5, 6, 7), "GRU": (1, 2, 3, 5), "RNN": (1, 2, 3, 5)}
 """Inputs that have a dimension for directions: weights, biases, states and peepholes."""
@@ -25,6 +27,9 @@ _UNROLLED = 256
 
 def _recurrent(op: OnnxNode) -> Any:
     direction, layout = op.attribute("direction", "forward"), op.attribute("layout", 0)
+    x = _of_known_batch(op, layout)
+    if x is not op.x:
+        return op.like(x, *op.inputs[1:])
     if direction == "forward":
         return _steps(op, layout) if op.node.op_type == "LSTM" and _is_beyond_gates(op) else NotImplemented
     if op.optional(_LENGTHS) is not None and op.node.op_type != "LSTM":
@@ -37,6 +42,31 @@ def _recurrent(op: OnnxNode) -> Any:
     joined = [op.graph.concat([a, b], 2 if layout else 1) for a, b in zip(*([part[0]] for part in parts), strict=True)]
     joined += [op.graph.concat([a, b], axis) for a, b in zip(*(part[1:] for part in parts), strict=True)]
     return joined
+
+
+def _of_known_batch(op: OnnxNode, layout: int) -> OnnxTensor:
+    """The elements, as many sequences of them as there are states; a call that gives another number ends with an error."""
+    x, batch = op.x, 0 if layout else 1
+    states = [op.optional(place) for place in _STATES]
+    counts = {state.shape[batch] for state in states if state is not None} - {None}
+    if x.shape[batch] is not None or len(counts) != 1:
+        return x
+    (count,) = counts
+    is_right = op.graph.op("Shape", x).gather(batch).equals(count)
+    return x.gather(op.graph.checked(op.graph.arange(cast(int, count)), is_right), batch)
+
+
+def _quantised(op: OnnxNode) -> Any:
+    """An LSTM whose weights lie transposed and quantised, by direction or by column."""
+
+    def weights(place: int, scale: int) -> OnnxTensor:
+        steps, zero = (op.tensor(number) for number in (scale, scale + 1))
+        steps, zero = (each.unsqueeze(*range(1, 4 - each.rank)) for each in (steps, zero))
+        return ((op.tensor(place).cast(_F32) - zero.cast(_F32)) * steps).transpose(0, 2, 1)
+
+    attributes = {each.name: op.attribute(each.name) for each in op.node.attribute}
+    given = [op.x, weights(1, 8), weights(2, 10), *op.inputs[3:8]]
+    return op.graph.op("LSTM", *given, outputs=len(op.node.output), **attributes)
 
 
 def _one_way(op: OnnxNode, number: int, backwards: bool, layout: int) -> list[OnnxTensor]:
@@ -150,4 +180,7 @@ def _cell(
     return activated(gate, part(1, new)) * op.graph.op(give, new), new
 
 
-REWRITES: Rewrites = dict.fromkeys(("GRU", "LSTM", "RNN"), _recurrent)
+REWRITES: Rewrites = {
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), _recurrent),
+    "com.microsoft.DynamicQuantizeLSTM": _quantised,
+}
