@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from copy import deepcopy
 from functools import cache, update_wrapper
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
@@ -98,6 +99,15 @@ class Jitted:
             got = type(instance).__name__
             raise ArgumentTypeError("the owner of a compiled method", expected=expected, got=got, hint=hint) from error
         return kept
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Jitted:
+        """Itself, as of any function; of a callable object or a method of one, what is made of that one's copy."""
+        copied = deepcopy(self._function, memo)
+        return self if copied is self._function else Jitted(copied, self._options, self._dynamic_shapes)
+
+    def __reduce__(self) -> str:
+        """Functions are pickled by name."""
+        return str(getattr(self, "__qualname__", ""))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the program for these arguments. Raises what `compile` and a call of a program raise.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import pickle
 import re
 import threading
 import weakref
@@ -18,7 +19,7 @@ import pytest
 import torch
 
 import hotdesk
-from hotdesk.errors import ArgumentTypeError, ExecutionError, ShapeError
+from hotdesk.errors import ArgumentTypeError, ExecutionError, ExportError, NotSavableError, ShapeError
 
 
 def _doubled(x: torch.Tensor) -> torch.Tensor:
@@ -172,6 +173,12 @@ def test_arguments_that_are_refused(compiled: Any, value: Any, hint: str) -> Non
         compiled(lambda x, pair: x + 1, torch.ones(2), {"a": torch.ones(2), "b": value})
 
 
+@pytest.mark.parametrize("value", [How.DOUBLED, Factor.TWO, torch.float32, 1j, Unknown()])
+def test_results_that_are_refused(value: Any) -> None:
+    with pytest.raises(ExportError, match=rf"returns at `\[1\]`: expected tensors, .* got .*{type(value).__name__}"):
+        hotdesk.compile(lambda x: (x + 1, value), (torch.ones(2),))
+
+
 class Scorer:
     def __init__(self) -> None:
         self.linear, self.by = torch.nn.Linear(3, 2), 2
@@ -265,6 +272,27 @@ def test_jit_keeps_a_program_for_each_kind_of_call() -> None:
     assert function.programs == ()
     with pytest.raises(ArgumentTypeError, match="tensors, numbers"):
         function(object())
+
+
+@hotdesk.jit
+def _increased(x: torch.Tensor) -> torch.Tensor:
+    return x + 1
+
+
+def test_copies_and_pickles() -> None:
+    """A program has neither; what `jit` makes is copied and pickled as the function or the object that it was made of."""
+    scorer = Scorer()
+    compiled = hotdesk.jit(scorer)
+    assert pickle.loads(pickle.dumps(_increased)) is copy.deepcopy(_increased) is _increased
+    copied, x = copy.deepcopy(compiled), torch.ones(1, 3)
+    program = compiled.program(x)
+    for taken in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(NotSavableError, match=r"program\.save"):
+            taken({"model": program} if taken is copy.deepcopy else program)
+    with torch.no_grad():
+        expected = scorer(x)
+        scorer.linear.weight.zero_()
+    torch.testing.assert_close(copied(x), expected)
 
 
 def test_jit_with_sizes_that_vary() -> None:

@@ -192,6 +192,10 @@ class Reason(str, Enum):
         "Several blocks of the function use the buffer, so it counts as in use in all of them.",
     )
     MULTIPLE_READERS = "multiple-readers", "More than one operation reads the value, so it is kept for them."
+    BEYOND_THE_KERNEL = (
+        "beyond-the-kernel",
+        "The kernel that never has all elements in memory takes no elements of this type, or not what is done to them.",
+    )
     DIFFERENT_BLOCK = "different-block", "The operations stand in different blocks, which may run unequally often."
     DESTINATION_LATER = "destination-later", "The destination is not known yet where the value is computed."
     DESTINATION_RAISES_PEAK = (

@@ -14,7 +14,7 @@ from ctypes import memmove
 from dataclasses import replace
 from threading import Lock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, NoReturn, cast, overload
 
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, NotSavableError, OptionError
 from hotdesk.runtime.arguments.admission import Admission, Admitted
@@ -421,6 +421,15 @@ class Program:
         with self._one_by_one if self._state else nullcontext():
             addresses = [(view.pointer, view.shape) for view in held]
             return self._checker(binding.symbols, addresses, binding.result_shapes)
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuses `pickle` and `copy`: a copy would have machine code, and weights of a model, in places of another one."""
+        raise NotSavableError(
+            "a compiled program",
+            expected="`program.save(path)` and `hotdesk.load(path)`, or the program itself, which threads may share",
+            got="`pickle` or `copy`",
+            hint="Compile a copied model anew; leave the program out of what is pickled, or copied with its owner.",
+        )
 
     def save(
         self,

@@ -5,10 +5,11 @@
 
 Rules:
 
-1. The softmax is along the last dimension of its tensor, which the second product sums over; all of it is f32.
-2. What it is a softmax of follows from the scores of one product by elementwise arithmetic and hyperbolic tangents, of them,
-   constants, tensors that are broadcast to them and the numbers of the query and the key.
-3. The scores, what follows from them and the weights are wanted by nothing else.
+1. The softmax is along the last dimension of its tensor, which the second product sums over; all of it is f32
+   (`beyond-the-kernel`).
+2. What it is a softmax of follows from the scores of one product by elementwise arithmetic and elementary functions, of them,
+   constants, tensors that are broadcast to them and the numbers of the query and the key (`beyond-the-kernel`).
+3. The scores, what follows from them and the weights are wanted by nothing else (`multiple-readers`).
 
 A row all of whose scores are -∞ may be guarded: the maximum replaced by 0 where it is -∞, and the sum by 1 where it is 0. So may
 any row whose weights are NaN, which it is as a whole, as its sum is: the weights replaced by 0 where they are NaN.
@@ -22,6 +23,7 @@ from math import inf
 from typing import Any, TypeAlias, cast
 
 from hotdesk._bindings import ir
+from hotdesk.explain import Reason
 from hotdesk.ir.dialect import ZeroRows
 from hotdesk.ir.types import element_of, is_tensor, shape_of
 from hotdesk.ir.walking import constant_of, defining_op, flag_of, groups_of, made_by, users
@@ -32,8 +34,16 @@ Formula: TypeAlias = tuple[Any, ...]
 """What a payload computes: `(op, formula, …)`, `("in", operand)` or `("constant", number)`."""
 
 _WIDENING = ("arith.extf",)
-_IN_SCORES = frozenset(("linalg.index", "linalg.yield", "math.tanh"))
-"""What scores are made with besides `arith`; a hyperbolic tangent caps them softly."""
+_IN_SCORES = frozenset(("linalg.index", "linalg.yield", "math.absi"))
+"""What scores are made with besides `arith`."""
+_FUNCTIONS = frozenset(
+    f"math.{name}"
+    for name in (
+        *("absf", "ceil", "copysign", "cos", "erf", "exp", "exp2", "expm1", "floor", "log", "log10", "log1p", "log2"),
+        *("powf", "roundeven", "rsqrt", "sin", "sqrt", "tanh"),
+    )
+)
+"""Functions of f32 that scores are made with: a hyperbolic tangent caps them softly."""
 _EQUAL = 1
 """The number of `arith.cmpf`'s predicate `oeq`."""
 _UNORDERED = (13, 14)
@@ -85,6 +95,34 @@ def find_attention(weighing: ir.Operation) -> Attention | None:
     return None
 
 
+def kept_scores(weighing: ir.Operation) -> tuple[Reason, ir.Operation] | None:
+    """Why the scores of an attention that is none by the rules stay in memory, and the op that makes the weights.
+
+    None of a product that multiplies no softmax of another product's result.
+    """
+    for weights in map(without_collapse, weighing.operands[:2] if overwrites(weighing) else ()):
+        softmax = find_softmax(weights, element_of(weights.type)) if is_tensor(weights.type) else None
+        if softmax is None or not _follows_from_product(softmax.logits):
+            continue
+        fits = element_of(weights.type) == "f32" and _path(softmax.logits, {}) is not None
+        return Reason.MULTIPLE_READERS if fits else Reason.BEYOND_THE_KERNEL, softmax.ops[0]
+    return None
+
+
+def _follows_from_product(value: ir.Value) -> bool:
+    """Whether a tensor is made element by element, in any way, of tensors of its shape of which one is a product."""
+    pending, seen = [value], {value}
+    while pending:
+        source = defining_op(without_expansion(pending.pop()))
+        if source is not None and overwrites(source):
+            return True
+        inputs = source.operands if source is not None and source.name == "linalg.generic" else ()
+        new = [each for each in inputs if each not in seen and shape_of(each.type) == shape_of(value.type)]
+        seen.update(new)
+        pending += new
+    return False
+
+
 def overwrites(op: ir.Operation) -> bool:
     """Whether it is a `hotdesk.contract` on tensors that reads no init."""
     return op.name == "hotdesk.contract" and len(op.results) == 1 and not flag_of(op, "accumulate")
@@ -108,8 +146,8 @@ def _used_inside(ops: Iterable[ir.Operation], last: ir.Operation) -> bool:
 # The softmax
 
 
-def find_softmax(weights: ir.Value) -> Softmax | None:
-    """The softmax that makes a tensor; None if it is none along the last dimension."""
+def find_softmax(weights: ir.Value, element: str = "f32") -> Softmax | None:
+    """The softmax of such elements that makes a tensor; None if it is none along the last dimension."""
     given, (weights, of_weights) = weights, _numbers_only(weights)
     divide = elementwise(weights)
     if divide is None or formula(divide.op) != ("arith.divf", _FIRST, _SECOND):
@@ -123,7 +161,7 @@ def find_softmax(weights: ir.Value) -> Softmax | None:
         return None
     logits, peak = difference.op.operands[0], difference.op.operands[1]
     whole = all(is_whole(each, 0) for each in (divide, power, difference))
-    if not (whole and _is_row(divide) and _is_row(difference)) or element_of(logits.type) != "f32":
+    if not (whole and _is_row(divide) and _is_row(difference)) or element_of(logits.type) != element:
         return None
     peak, of_peak = _unguarded(peak, 0.0, -inf)
     total, of_total = _unguarded(total, 1.0, 0.0)
@@ -333,7 +371,10 @@ def is_arithmetic(generic: Generic) -> bool:
     inside = {result for op in block.operations for result in op.operation.results} | set(block.arguments)
     for each in block.operations:
         op = each.operation
-        if op.name not in _IN_SCORES and not op.name.startswith("arith."):
+        if op.name in _FUNCTIONS:
+            if str(op.results[0].type) != "f32":
+                return False
+        elif op.name not in _IN_SCORES and not op.name.startswith("arith."):
             return False
         if any(v not in inside and constant_of(v) is None for v in op.operands):
             return False

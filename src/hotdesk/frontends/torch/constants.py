@@ -1,4 +1,4 @@
-"""Arguments that are no tensors: constants of a program, and which of them `torch.export` is not given, as it refuses them.
+"""Arguments and results that are no tensors: constants of a program, and which of them `torch.export` refuses or is not given.
 
 A model is exported with None in the place of such a constant, and with a `forward` that puts it back.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
 from types import EllipsisType
 from typing import Any, cast
@@ -15,7 +16,7 @@ from typing import Any, cast
 import torch
 from torch.utils import _pytree as pytree
 
-from hotdesk.errors import ArgumentTypeError
+from hotdesk.errors import ArgumentTypeError, ExportError, HotdeskError
 
 _EXPORTED = (type(None), bool, int, float, str)
 """The types of constants that `torch.export` takes, if they are no enumerations."""
@@ -24,6 +25,7 @@ _HELD = (
     *(torch.dtype, torch.device, torch.layout, torch.memory_format),
 )
 """The types of other constants: they have a value that two calls can be compared by."""
+_TENSORS_AND_SIZES = (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
 def is_constant(leaf: object) -> bool:
@@ -40,14 +42,48 @@ def refuse_other_arguments(function: Callable[..., Any], args: tuple[Any, ...], 
     for path, leaf in _leaves(args, kwargs):
         if isinstance(leaf, torch.Tensor) or is_constant(leaf):
             continue
-        kind = cast("type[object]", type(leaf))
         raise ArgumentTypeError(
             f"argument `{_named(function, args, path)}`",
             expected="tensors, numbers, None, text, enumerations, types and devices of PyTorch, and tuples, lists, dictionaries "
             "and registered dataclasses of these",
-            got=kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}",
+            got=_kind(leaf),
             hint=_hint(leaf),
         )
+
+
+@contextmanager
+def other_results_told(model: torch.nn.Module) -> Generator[None]:
+    """Has what `torch.export` raises name the result that is neither a tensor nor a constant, if the model returns one."""
+    found: list[ExportError] = []
+
+    def note(_model: object, _args: object, results: object) -> None:
+        for path, leaf in cast("list[tuple[Any, object]]", pytree.tree_flatten_with_path(results)[0]):
+            if not isinstance(leaf, _TENSORS_AND_SIZES) and type(leaf) not in _EXPORTED:
+                place = f" at `{pytree.keystr(path)}`" if path else ""
+                found.append(
+                    ExportError(
+                        f"what the model returns{place}",
+                        expected="tensors, numbers, None, text, and tuples, lists, dictionaries and registered dataclasses of "
+                        "these",
+                        got=_kind(leaf),
+                        hint="Return what it follows from, such as text or a number, and make it of that behind the call.",
+                    )
+                )
+
+    handle = model.register_forward_hook(note)
+    try:
+        yield
+    except HotdeskError:
+        raise
+    except Exception as error:
+        raise next(iter(found), error) from error
+    finally:
+        handle.remove()
+
+
+def _kind(leaf: object) -> str:
+    kind = type(leaf)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _hint(leaf: object) -> str:

@@ -29,13 +29,14 @@ from hotdesk.frontends.torch.assigned import assignments_written
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.carried import carrier
 from hotdesk.frontends.torch.check_messages import CheckMessages, check_messages, check_messages_kept
-from hotdesk.frontends.torch.constants import refuse_other_arguments, without_held
+from hotdesk.frontends.torch.constants import other_results_told, refuse_other_arguments, without_held
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
 from hotdesk.frontends.torch.data_sizes import data_maker, defined_symbols
 from hotdesk.frontends.torch.decompositions.asserted import assertions_kept
 from hotdesk.frontends.torch.decompositions.cross_map import cross_maps_composed
 from hotdesk.frontends.torch.decompositions.cumulative_average import cumulative_averages_composed
+from hotdesk.frontends.torch.decompositions.flex_attention import flex_attention_composed
 from hotdesk.frontends.torch.decompositions.replaced_functions import ReplacedFunctions
 from hotdesk.frontends.torch.decompositions.table import asked_before_autograd, decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames, dimension_names, merged_limits, merged_names
@@ -251,6 +252,7 @@ def _exported(
     if isinstance(model, ExportedProgram):
         return model
     with (
+        other_results_told(model),
         ReplacedFunctions(),
         cross_maps_composed(),
         cumulative_averages_composed(),
@@ -267,7 +269,7 @@ def _decomposed(exported: ExportedProgram) -> ExportedProgram:
     try:
         with code_put_off(), check_messages_kept():
             table = decomposition_table(exported=True)
-            with asked_before_autograd(tuple(table)):
+            with asked_before_autograd(tuple(table)), flex_attention_composed():
                 return distinct_calls.decomposed(exported, table) or cast(Any, exported).run_decompositions(table)
     except AssertionError:  # PyTorch asserts that tensors which change share no memory
         refuse_ties(exported)

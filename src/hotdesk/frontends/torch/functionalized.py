@@ -22,6 +22,7 @@ from hotdesk.frontends.torch.control_flow import all_graphs
 from hotdesk.frontends.torch.lines import node_line, place_like
 
 aten: Any = torch.ops.aten
+_functorch: Any = cast(Any, torch)._C._functorch
 _FRESH = (aten.lift_fresh_copy.default, aten.lift_fresh.default)
 """What `torch.tensor` makes in each call anew, of numbers that an exported program holds."""
 _DROPOUTS = (
@@ -146,7 +147,10 @@ def _memory(node: Any) -> int:
         if len(returned) != 1 or not returned[0].alias_info or not isinstance(given, torch.fx.Node):
             break  # what is not annotated has memory in common while it is not read from a file
         node = _changed(node)[0] if is_mutable(node) else given
-    return node.meta["val"].untyped_storage()._cdata
+    value = node.meta["val"]
+    while _functorch.is_functorch_wrapped_tensor(value):  # one of a batch, within `torch.vmap`
+        value = _functorch.get_unwrapped(value)
+    return value.untyped_storage()._cdata
 
 
 def _idle_dropouts(graph: torch.fx.Graph) -> list[torch.fx.Node]:

@@ -28,6 +28,7 @@ from hotdesk.analysis.fusion.attention import (
     find_attention,
     formula,
     is_whole,
+    kept_scores,
 )
 from hotdesk.elements import HALVES, summed_in
 from hotdesk.explain import Decision, Outcome, Reason, Source
@@ -68,7 +69,11 @@ class RecognizeAttention(Pass):
     """Rewrites a softmax of a product, multiplied by another tensor, into `hotdesk.attention` (see the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-recognize-attention"
-    reasons: ClassVar[tuple[Reason, ...]] = (Reason.BLOCK_BY_BLOCK,)
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.BLOCK_BY_BLOCK,
+        Reason.MULTIPLE_READERS,
+        Reason.BEYOND_THE_KERNEL,
+    )
 
     def ensures(self) -> tuple[Property, ...]:
         return (LETTERS_FIT,)
@@ -77,13 +82,22 @@ class RecognizeAttention(Pass):
         decisions: list[Decision] = []
         for function in all_functions(module):
             sizes = SymbolicSizes(function)
-            for op in top_level_ops(function):
-                found = find_attention(op) if op.name == "hotdesk.contract" else None
+            kept: dict[ir.Operation, Reason] = {}
+            for op in (each for each in top_level_ops(function) if each.name == "hotdesk.contract"):
+                found = find_attention(op)
                 if found is not None:
                     decisions += _rewrite(found, sizes)
-        if decisions:
+                elif (why := kept_scores(op)) is not None:
+                    kept[why[1]] = why[0]
+            decisions += [_decision(op, sizes, Outcome.NOT_FUSED, reason) for op, reason in kept.items()]
+        if any(decision.outcome is Outcome.FUSED for decision in decisions):
             EraseDead().run(module)
         return tuple(decisions)
+
+
+def _decision(op: ir.Operation, sizes: SymbolicSizes, outcome: Outcome, reason: Reason) -> Decision:
+    source = Source(op.name, *origin(op.location))
+    return Decision("attention scores", outcome, reason, (source,), sizes.bytes(op.results[0]))
 
 
 def _rewrite(found: Attention, sizes: SymbolicSizes) -> list[Decision]:
