@@ -12,7 +12,6 @@ it are guarded by it. Either way a failed one neither ends the process nor reads
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
@@ -149,7 +148,7 @@ def _checking_loops(
     *given, worst = inside.arguments
     with ir.InsertionPoint(inside), op.location:
         end = ir.Operation.create("linalg.yield", operands=[worst]).operation
-    mapping = dict(zip((block.arguments[i] for i in read), given, strict=True))
+    mapping: dict[ir.Value, ir.Value] = dict(zip((block.arguments[i] for i in read), given, strict=True))
     for each in _body(op):
         if each in checks:
             holds = mapping.get(each.operands[0], each.operands[0])
@@ -173,7 +172,9 @@ def _read_inside(op: ir.Operation) -> None:
         last = create("arith.subi", [size, index_constant(1, load)], [size.type], before=load).results[0]
         load.operands[1 + i] = create("arith.minui", [place, last], [size.type], before=load).results[0]
     if elements:
-        both = reduce(lambda a, b: create("arith.andi", [a, b], [a.type], before=op).results[0], elements)
+        both = elements[0]
+        for each in elements[1:]:
+            both = create("arith.andi", [both, each], [both.type], before=op).results[0]
         whole = create("scf.if", [both], [], regions=2, before=op)
         op.move_before(ended(whole.regions[0], [], op))
 
