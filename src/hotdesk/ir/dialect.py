@@ -31,6 +31,9 @@ MOST_OPERANDS, MOST_RESULTS = 64, 16
 MOST_EXTRAS = 8
 """Tensors that `hotdesk.attention` may read besides queries, keys and values: IRDL wants each operand to have a name."""
 
+FIRST = "hotdesk.first"
+"""On a `tm_tensor.sort`: how many elements of each line are wanted, the first in order; the others may be in any."""
+
 
 class ZeroRows(str, Enum):
     """Which queries of an attention give zeros instead of NaN: none, those all of whose scores are -∞, or any not defined."""

@@ -406,3 +406,26 @@ func.func @begins_with_a_tensor(%a: tensor<4x8xf16>, %b: tensor<8x6xf16>, %s: te
   } -> tensor<4x6xf16>
   return %r : tensor<4x6xf16>
 }
+
+// -----
+
+// Of a sort whose first elements alone are read it says how many these are (rule 7); of others it says nothing.
+// CHECK-LABEL: func.func @the_first(
+// CHECK:         tm_tensor.sort {hotdesk.first = 5 : i64} dimension(1)
+// CHECK:         tm_tensor.sort dimension(0)
+func.func @the_first(%x: tensor<8x9xf32>, %i: tensor<8x9xi64>) -> (tensor<8x2xf32>, tensor<8x5xi64>, tensor<8x5xf32>) {
+  %s:2 = tm_tensor.sort dimension(1) outs(%x, %i : tensor<8x9xf32>, tensor<8x9xi64>) {
+  ^bb0(%a: f32, %b: f32, %c: i64, %d: i64):
+    %t = arith.cmpf oge, %a, %b : f32
+    tm_tensor.yield %t : i1
+  } -> tensor<8x9xf32>, tensor<8x9xi64>
+  %v = tensor.extract_slice %s#0[0, 0] [8, 2] [1, 1] : tensor<8x9xf32> to tensor<8x2xf32>
+  %p = tensor.extract_slice %s#1[0, 0] [8, 5] [1, 1] : tensor<8x9xi64> to tensor<8x5xi64>
+  %u:2 = tm_tensor.sort dimension(0) outs(%x, %i : tensor<8x9xf32>, tensor<8x9xi64>) {
+  ^bb0(%a: f32, %b: f32, %c: i64, %d: i64):
+    %t = arith.cmpf oge, %a, %b : f32
+    tm_tensor.yield %t : i1
+  } -> tensor<8x9xf32>, tensor<8x9xi64>
+  %w = tensor.extract_slice %u#0[0, 1] [8, 5] [1, 1] : tensor<8x9xf32> to tensor<8x5xf32>
+  return %v, %p, %w : tensor<8x2xf32>, tensor<8x5xi64>, tensor<8x5xf32>
+}

@@ -3,13 +3,16 @@
 A line whose places increase, as they do in front of a sort, has one order alone in which equal values keep theirs: by values,
 then by places. So it is sorted by a heap (Williams, *Algorithm 232: Heapsort*, 1964), which wants no memory and takes much the
 same steps for all lines of a length. Other lines, and short ones, are sorted by insertion.
+
+Where the first few elements alone are wanted, as of a `topk`, a heap of so many has the best of those seen so far, the last of
+them on top: most elements of a line are compared with that one and stay where they are. The rest of the line is in any order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import element_of
@@ -30,6 +33,7 @@ class SortSpec:
     """Values and places are sorted along a dimension so that `comparison` holds between neighbouring values.
 
     `swapped` says that it holds between the second and the first; `noalias` says of both operands whether they overlap nothing.
+    `first` is how many elements of a line are wanted in order, in front of all others; None: all.
     """
 
     values: View
@@ -38,6 +42,7 @@ class SortSpec:
     comparison: str
     swapped: bool
     noalias: tuple[bool, ...]
+    first: int | None = None
 
 
 def sort_order(op: ir.Operation) -> tuple[str, bool] | None:
@@ -65,7 +70,18 @@ def sort(spec: SortSpec) -> KernelText:
 
     def inner(k: KernelBuilder, positions: Sequence[Index]) -> None:
         line = _SortedLine(k, spec, positions)
-        k.branch(k.at_least(_SHORT, line.size), line.insert, lambda: k.branch(line.increases(), line.heap, line.insert))
+
+        def in_order() -> None:
+            if spec.first is None:
+                line.heap(line.size)
+            else:
+                k.branch(
+                    k.at_least(line.size, spec.first + 1),
+                    partial(line.select, spec.first),
+                    lambda: line.heap(line.size),
+                )
+
+        k.branch(k.at_least(_SHORT, line.size), line.insert, lambda: k.branch(line.increases(), in_order, line.insert))
 
     return shared_loops(lambda: KernelBuilder((spec.values, spec.places), spec.noalias), outer, inner)
 
@@ -115,15 +131,37 @@ class _SortedLine:
 
             self._store(held, k.follow(i, step))
 
-    def heap(self) -> None:
-        """Makes a heap, whose first element is the last in order, and takes that out until none is left."""
+    def heap(self, size: Index) -> None:
+        """Sorts the first elements of the line, so many: takes the first out of a heap of them until none is left."""
+        self._make_heap(size)
+        self._empty_heap(size)
+
+    def select(self, count: int) -> None:
+        """Puts the first elements in order, so many, in front of all others; those are in any order."""
         k = self.k
-        half = k.floordiv(self.size, 2)
+        self._make_heap(count)
+
+        def exchange(at: Index, held: _SortedElement, last: _SortedElement) -> None:
+            self._store(last, at)
+            self._sift(held, 0, count)
+
+        with k.loop(count, self.size) as i:
+            held, last = self._load(i), self._load(0)
+            k.branch(self._precedes(held, last), partial(exchange, i, held, last))
+        self._empty_heap(count)
+
+    def _make_heap(self, size: Index) -> None:
+        """Makes a heap of the first elements, whose first is the last in order."""
+        k = self.k
+        half = k.floordiv(size, 2)
         with k.loop(0, half) as i:
             root = k.sub(k.sub(half, 1), i)
-            self._sift(self._load(root), root, self.size)
-        with k.loop(1, self.size) as i:
-            end = k.sub(self.size, i)
+            self._sift(self._load(root), root, size)
+
+    def _empty_heap(self, size: Index) -> None:
+        k = self.k
+        with k.loop(1, size) as i:
+            end = k.sub(size, i)
             first, held = self._load(0), self._load(end)
             self._store(first, end)
             self._sift(held, 0, end)

@@ -16,6 +16,7 @@ Rules:
 6. A convolution, or a product over one dimension, of 16-bit floats whose result in 32 bits is only rounded to their type rounds
    it itself. Such floats that are added before are what its sums begin with; those that are widened for a product are read as
    they are.
+7. A `tm_tensor.sort` of which only the first elements along its dimension are read says how many, as `hotdesk.first`.
 
 Elementwise ops are rewritten outside of loops and branches, other ops wherever they are.
 
@@ -31,7 +32,9 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.walking import entry_block, ops_outside_payloads
+from hotdesk.ir.dialect import FIRST
+from hotdesk.ir.types import shape_of
+from hotdesk.ir.walking import entry_block, int_array, integer_of, ops_outside_payloads, users
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.properties import LETTERS_FIT, Property
 from hotdesk.passes.tensor.contractions import EQUATIONS, contract
@@ -71,9 +74,27 @@ class NormalizeNamedOps(FunctionPass):
                 op.attributes["winograd"] = ir.BoolAttr.get(False)
 
 
+def _count_first(sort: ir.Operation) -> list[Decision]:
+    """Says how many elements of each sorted line are read, the first ones, if all readers are slices of such."""
+    along, counts = integer_of(sort, "dimension"), [0]
+    for reader in (each for result in sort.results for each in users(result)):
+        if reader.name != "tensor.extract_slice":
+            return []
+        offset, size, step = (
+            int_array(reader.attributes[f"static_{each}"])[along] for each in ("offsets", "sizes", "strides")
+        )
+        if (offset, step) != (0, 1) or size < 0:  # below 0: known at run time
+            return []
+        counts.append(size)
+    if max(counts) != shape_of(sort.results[0].type)[along]:
+        sort.attributes[FIRST] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), max(counts))
+    return []
+
+
 _REWRITES: Mapping[str, Callable[[ir.Operation], list[Decision]]] = {
     **dict.fromkeys(EQUATIONS, contract),
     "linalg.generic": inits_as_inputs,
+    "tm_tensor.sort": _count_first,
     "linalg.conv_1d_ncw_fcw": convolution,
     "linalg.conv_2d_nchw_fchw": convolution,
     "linalg.conv_3d_ncdhw_fcdhw": convolution,

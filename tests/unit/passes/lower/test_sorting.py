@@ -19,7 +19,14 @@ SHAPES = [
 
 
 def run(
-    values: torch.Tensor, places: torch.Tensor, dimension: int, *, largest: bool, swapped: bool, free: bool
+    values: torch.Tensor,
+    places: torch.Tensor,
+    dimension: int,
+    *,
+    largest: bool,
+    swapped: bool,
+    free: bool,
+    first: int | None = None,
 ) -> None:
     """Sorts what lies between guards, rows apart, and holds it against a stable sort."""
     wanted, order = torch.sort(values, dim=dimension, descending=largest, stable=True)
@@ -28,10 +35,17 @@ def run(
     views = [view_of(each.tensor, dynamic=free) for each in both]
     kind = "o" if values.is_floating_point() else "s"
     comparison = f"{kind}{'ge' if largest is not swapped else 'le'}"
-    kernel = Kernel(sort(SortSpec(views[0], views[1], dimension, comparison, swapped, (True, True))), views)
+    kernel = Kernel(sort(SortSpec(views[0], views[1], dimension, comparison, swapped, (True, True), first)), views)
     kernel(*(each.tensor for each in both))
-    assert torch.equal(both[0].tensor, wanted)
-    assert torch.equal(both[1].tensor, places.gather(dimension, order))
+    count = min(values.shape[dimension], values.shape[dimension] if first is None else first)
+    sorted_values, sorted_places = (each.tensor for each in both)
+    assert torch.equal(sorted_values.narrow(dimension, 0, count), wanted.narrow(dimension, 0, count))
+    assert torch.equal(
+        sorted_places.narrow(dimension, 0, count), places.gather(dimension, order).narrow(dimension, 0, count)
+    )
+    if first is not None:  # the others are there, too, each with its place
+        assert torch.equal(sorted_places.sort(dimension)[0], places)
+        assert torch.equal(sorted_values, values.gather(dimension, sorted_places))
     for each in both:
         each.check_guards()
 
@@ -49,6 +63,16 @@ def test_every_dimension(sizes: tuple[int, ...], dimension: int, free: bool) -> 
     for values in (random, (random * 2).round(), random.sort(dimension)[0], random.sort(dimension, True)[0]):
         for largest in (False, True):
             run(values, numbered(values, dimension), dimension, largest=largest, swapped=False, free=free)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dimension"), [((3, 40, 37), 1), ((300,), 0), ((2, 17), 1), ((5, 0), 1), ((64, 200), 1)]
+)
+def test_the_first_elements_alone(sizes: tuple[int, ...], dimension: int) -> None:
+    values = (torch.randn(sizes, generator=torch.Generator().manual_seed(3)) * 3).round()
+    for first in (0, 1, 7, 17, 500):
+        for largest in (False, True):
+            run(values, numbered(values, dimension), dimension, largest=largest, swapped=False, free=True, first=first)
 
 
 @pytest.mark.parametrize("element", ["f64", "f16", "i8", "i32", "i64"])
