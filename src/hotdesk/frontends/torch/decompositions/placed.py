@@ -9,6 +9,7 @@
 * `nanmedian` counts the elements that are numbers, and the median is in the middle of so many sorted ones;
 * `mode` counts what is equal, of few elements, of which PyTorch's sort does not exchange equal ones; where some are no numbers,
   what that sort brings together;
+* reflecting and replicating padding gathers along all dims at once, so that nothing is padded along one of them alone;
 * resizing without aliases is a product with a matrix of weights on each side.
 """
 
@@ -24,6 +25,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._prims_common import suggest_memory_format
 
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.decompositions.composed import norm_of_difference
@@ -320,7 +322,32 @@ def _norm(
     return found if keepdim else found.squeeze((added, compared))
 
 
+def _padded(places: Callable[[Tensor, int], Tensor]) -> Callable[..., Any]:
+    """Padding by elements at `places`, which are made of those beyond the tensor, from below 0 on, and the last that is there."""
+
+    def pad(x: Tensor, padding: Sequence[int]) -> Tensor:
+        dims = len(padding) // 2
+        found: list[Tensor | None] = [None] * (x.dim() - dims)
+        for dim in range(-dims, 0):
+            before, behind = padding[-2 * dim - 2], padding[-2 * dim - 1]  # the last dim's come first
+            along = places(torch.arange(-before, x.shape[dim] + behind), x.shape[dim] - 1)
+            found.append(along.view(-1, *[1] * (-dim - 1)))
+        return aten._unsafe_index(x, found).contiguous(memory_format=suggest_memory_format(x))
+
+    return pad
+
+
+def _reflected(places: Tensor, last: int) -> Tensor:
+    return last - (last - places.abs()).abs()
+
+
+def _replicated(places: Tensor, last: int) -> Tensor:
+    return places.clamp(0, last)
+
+
 PLACED: dict[Any, Callable[..., Any]] = {
+    **dict.fromkeys([getattr(aten, f"reflection_pad{dims}d").default for dims in (1, 2, 3)], _padded(_reflected)),
+    **dict.fromkeys([getattr(aten, f"replication_pad{dims}d").default for dims in (1, 2, 3)], _padded(_replicated)),
     aten.as_strided.default: _as_strided,
     aten.as_strided_scatter.default: _as_strided_scatter,
     aten.diagonal_scatter.default: _diagonal_scatter,

@@ -217,3 +217,19 @@ def test_compiled_without_a_foreign_call(name: str) -> None:
     op, args = COMPILED[name]
     program = hotdesk.compile(Call(op), args, options=hotdesk.Options(foreign=False))
     torch.testing.assert_close(program(*args), op(*args), equal_nan=True, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["reflection", "replication"])
+def test_paddings_of_every_rank_and_of_less_than_there_is(kind: str) -> None:
+    for dims, sizes in ((1, (2, 9)), (1, (2, 3, 9)), (2, (3, 7, 9)), (2, (2, 3, 7, 9)), (3, (2, 3, 4, 5, 6))):
+        x = torch.arange(float(math.prod(sizes))).reshape(sizes)
+        op = getattr(aten, f"{kind}_pad{dims}d").default
+        for padding in ((1, 2, 3, 2, 1, 2), (0,) * 6, (-1, 2, 1, -2, 0, 1)):
+            same(op, x, padding[: 2 * dims])
+
+
+def test_what_is_padded_along_one_dim_alone_is_never_there() -> None:
+    x = random(2, 3, 7, 9)
+    program = hotdesk.compile(torch.nn.ReflectionPad2d((1, 2, 3, 4)), (x,))
+    assert torch.equal(program(x), torch.nn.functional.pad(x, (1, 2, 3, 4), mode="reflect"))
+    assert program.memory(x).arena == 0
