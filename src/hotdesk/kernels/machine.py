@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from pathlib import Path
+from itertools import count
 from typing import Any
 
 from hotdesk.elements import FLOAT_BITS
@@ -127,6 +127,7 @@ def of_features(features: Mapping[str, bool], architecture: str) -> Machine:
 TILE_FLAGS = frozenset(("amx_tile", "amx_bf16"))
 """The features that tiles of bf16 want, by their names in /proc/cpuinfo."""
 
+_CACHES = "/sys/devices/system/cpu/cpu0/cache"
 _ARCH_PRCTL, _ASK_FOR_STATE, _TILES = 158, 0x1023, 18  # Linux's numbers on x86-64
 
 
@@ -161,11 +162,16 @@ def _features() -> Mapping[str, bool]:
 
 def _cache_bytes(level: int) -> int | None:
     """The size of the first core's cache for data of a level, where the system says it."""
-    for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+    for number in count():
         try:
-            kind, found, size = ((folder / name).read_text().strip() for name in ("type", "level", "size"))
+            kind, found, size = (_told(f"{_CACHES}/index{number}/{what}") for what in ("type", "level", "size"))
         except OSError:
             return None
         if kind != "Instruction" and found == str(level) and size.endswith("K") and size[:-1].isdigit():
             return int(size[:-1]) * 1024
     return None
+
+
+def _told(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read().strip()
