@@ -265,6 +265,17 @@ def test_truths_and_a_truth_of_python(number: bool) -> None:
     close(hotdesk.compile(Call(model), (x,))(x), model(x))
 
 
+def test_truths_of_any_byte_but_0() -> None:
+    """A caller's memory may hold others than 0 and 1; eager takes them for true."""
+    truths = torch.tensor([0, 1, 2, 4, 128, 255] * 8, dtype=torch.uint8).view(torch.bool)
+
+    def model(truths: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return torch.where(truths, x, -x), truths.logical_not(), truths.float()
+
+    x = random(48)
+    close(hotdesk.compile(model, (truths, x))(truths, x), model(truths, x))
+
+
 @pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int32, torch.int64])
 def test_shifts_by_all_bits_and_by_less_than_none(dtype: torch.dtype) -> None:
     numbers = (0, 1, 7, 8, 9, 31, 32, 33, 63, 64, 300, -1, -8)

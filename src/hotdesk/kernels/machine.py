@@ -29,6 +29,7 @@ class Machine:
         bf16_dot: LLVM's name of its instruction that adds two products of bf16 to each f32 of a vector; empty without one.
         bf16_round: the name of that which rounds a vector of f32 to bf16, and makes 0 of what is smaller than the smallest
             normal number; subnormal: that of the test for such numbers.
+        tiles: whether it multiplies tiles of bf16 (AMX), and the system lets this process use them.
     """
 
     vector_bytes: int

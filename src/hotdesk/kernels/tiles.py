@@ -46,9 +46,7 @@ _DEEP = 256  # steps of k for which a slab is in the nearest cache, with what pa
 _DEEPEST = 8192  # steps of k for which b is packed at once
 _SHORT = 128  # the same on the stack
 _WAITING = 512  # rows whose sums wait where k is cut
-_PADDING = (
-    16  # 32-bit elements between rows of sums and of copied slabs, which else might share a set of the nearest cache
-)
+_PADDING = 16  # 32-bit elements between rows of sums, and of copied slabs, which else might share a set of a cache
 _ROW_BYTES = 4 * SLAB  # of a panel
 
 # What things cost, in 1/16 of a cycle: a tile times another; an element of b packed by rows, by squares, or one by one; one of

@@ -281,7 +281,11 @@ class _File:
         levels: list[LevelRecord] = []
         objects: dict[str, bytes | bytearray] = {}
         for name in sorted(set(cpu), key=order.index):
-            files = list(_host_objects(self._made)) if name == "host" else list(_level_objects(self._made, name))
+            if name == "host":
+                lowered = lowered_again(self._made)
+                features, files = _host_features(lowered), _host_objects(lowered)
+            else:
+                features, files = NEEDED[name], _level_objects(self._made, name)
             made = [(role, linked(data)) for role, data in files]
             wanted = self._called() | {symbol for _, image in made for _, symbol in image.links.named}
             records: list[ObjectRecord] = []
@@ -292,8 +296,7 @@ class _File:
                 told = LinksRecord(links.writable, tuple(links.relative), tuple(links.named), symbols)
                 objects |= {section: image.contents, record.links: encoded(told)}
                 records.append(record)
-            features = sorted(_host_features(self._made) if name == "host" else NEEDED[name])
-            levels.append(LevelRecord(name, tuple(features), tuple(records)))
+            levels.append(LevelRecord(name, tuple(sorted(features)), tuple(records)))
         return CodeRecord(sys.platform, platform.machine(), pool_kind(), tuple(levels)), objects
 
     def _called(self) -> set[str]:
@@ -326,17 +329,16 @@ def lowered_again(made: LinkedProgram) -> Lowered:
     return lower(of_bytecode(made.module), Log(), deallocated=not made.captured.on_memrefs)
 
 
-def _host_features(made: LinkedProgram) -> frozenset[str]:
+def _host_features(lowered: Lowered) -> frozenset[str]:
     """What the code for this processor may rely on. Only products by tiles rely on AMX, for which the system has to be asked."""
     found = processor_features()
-    if use_tiles(common_functions(lowered_again(made).module), host()):
+    if use_tiles(common_functions(lowered.module), host()):
         return found
     return frozenset(feature for feature in found if not feature.startswith("amx"))
 
 
-def _host_objects(made: LinkedProgram) -> Iterator[tuple[str, bytes]]:
+def _host_objects(lowered: Lowered) -> Iterator[tuple[str, bytes]]:
     """Roles and object files for this processor."""
-    lowered = lowered_again(made)
     names = common_functions(lowered.module)
     if names:
         yield "pool", code_file(lambda: ir.Module.parse(SHARING, make_context()), source=SHARING)

@@ -6,8 +6,7 @@ are those of `kernels.elementary`; `log1p` and `expm1` on f64, and others that L
 math library. A function whose arguments are memrefs takes one plain pointer for each.
 
 What has no lowering here, and must not reach a kernel: `math.fma` on f16 and bf16 (multiply and add in f32), which asks for a
-runtime symbol that the JIT does not find. A bf16 that LLVM keeps in a
-register asks for `__truncsfbf2`: `SUPPORT` has it.
+runtime symbol that the JIT does not find. A bf16 that LLVM keeps in a register asks for `__truncsfbf2`: `SUPPORT` has it.
 """
 
 from __future__ import annotations
@@ -260,13 +259,19 @@ def _move_as_integers(module: ir.Module) -> None:
 
 
 def _move_truths_as_bytes(module: ir.Module) -> None:
-    """Loads and stores a truth as the byte that it is in memory: of single bits LLVM makes no vectors."""
+    """Loads and stores a truth as the byte that it is in memory: of single bits LLVM makes no vectors.
+
+    Any byte but 0 is true, as in PyTorch: bytes of a caller's may be others than 0 and 1.
+    """
     with entered(module.operation):
         bit, byte = (ir.IntegerType.get_signless(bits) for bits in (1, 8))
+        differs: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)}  # ne
+        nothing: dict[str, ir.Attribute] = {"value": ir.IntegerAttr.get(byte, 0)}
         for op in nested_ops(module.operation):
             if op.name == "llvm.load" and op.results[0].type == bit:
                 loaded = create(op.name, [op.operands[0]], [byte], attributes_of(op), before=op).results[0]
-                replace(op, create("llvm.trunc", [loaded], [bit], before=op))
+                zero = create("llvm.mlir.constant", [], [byte], nothing, before=op).results[0]
+                replace(op, create("llvm.icmp", [loaded, zero], [bit], differs, before=op))
             elif op.name == "llvm.store" and op.operands[0].type == bit:
                 op.operands[0] = create("llvm.zext", [op.operands[0]], [byte], before=op).results[0]
 

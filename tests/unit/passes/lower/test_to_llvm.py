@@ -358,6 +358,7 @@ def test_truths_are_bytes_and_loops_use_whole_registers() -> None:
         lowered = str(module)
     assert "-> i1" not in lowered
     assert "!llvm.ptr -> i8" in lowered
+    assert 'llvm.icmp "ne"' in lowered  # any byte but 0 is true
     assert "llvm.zext" in lowered
     assert "i8, !llvm.ptr" in lowered
     assert '["prefer-vector-width", "512"]' in lowered

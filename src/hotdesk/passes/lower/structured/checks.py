@@ -40,7 +40,7 @@ def can_check_apart(op: ir.Operation) -> bool:
         return False
     if any(shape_of(load.operands[0].type)[place] == 0 for load, place in _places_from_data(op)):
         return False
-    needed = set[ir.Value]().union(*(_needed(op, each) for each in _body(op) if each.name == "cf.assert"))
+    needed = set[ir.Value]().union(*(_needed(each.operands[0], op) for each in _body(op) if each.name == "cf.assert"))
     read = [i for i, argument in enumerate(op.regions[0].blocks[0].arguments) if argument in needed]
     maps = cast("list[ir.AffineMap]", indexing_maps(op))
     plain = (ir.AffineDimExpr, ir.AffineConstantExpr)
@@ -76,12 +76,10 @@ def _body(op: ir.Operation) -> list[ir.Operation]:
 
 def _is_from_data(value: ir.Value, op: ir.Operation) -> bool:
     """Whether a value in the region depends on an element of memory, not on numbers of loops alone."""
-    maker = defining_op(value)
-    if maker is None:
-        return value in set(op.regions[0].blocks[0].arguments)
-    if maker.name == _LOAD:
+    needed = _needed(value, op)
+    if any(argument in needed for argument in op.regions[0].blocks[0].arguments):
         return True
-    return maker.block == op.regions[0].blocks[0] and any(_is_from_data(each, op) for each in maker.operands)
+    return any(maker.name == _LOAD for maker in map(defining_op, needed) if maker is not None)
 
 
 def _places_from_data(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
@@ -90,28 +88,32 @@ def _places_from_data(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
     return [(load, i) for load in loads for i, place in enumerate(list(load.operands)[1:]) if _is_from_data(place, op)]
 
 
-def _needed(op: ir.Operation, check: ir.Operation) -> set[ir.Value]:
-    """The values in the region that a check depends on."""
-    waiting, block, needed = [check.operands[0]], op.regions[0].blocks[0], set[ir.Value]()
+def _needed(value: ir.Value, op: ir.Operation) -> set[ir.Value]:
+    """A value in the region and those that it depends on, as far as what the region captures."""
+    waiting, block, needed = [value], op.regions[0].blocks[0], set[ir.Value]()
     while waiting:
-        value = waiting.pop()
-        maker = defining_op(value)
-        if value in needed or (maker is not None and maker.block != block):
+        each = waiting.pop()
+        if each in needed:
             continue
-        needed.add(value)
-        waiting += maker.operands if maker is not None else ()
+        needed.add(each)
+        maker = defining_op(each)
+        waiting += maker.operands if maker is not None and maker.block == block else ()
     return needed
 
 
 def _by_loops(op: ir.Operation) -> list[list[ir.Operation]]:
-    """The checks in the region, those together that depend on the same loops."""
+    """The checks in the region, those together that depend on the same loops and the same loads.
+
+    Loops that load from what has no element are not run (`_read_inside`): the check that fails then is in loops of its own.
+    """
     maps = cast("list[ir.AffineMap]", indexing_maps(op))
-    found: dict[frozenset[int], list[ir.Operation]] = {}
+    loads = [each.results[0] for each in _body(op) if each.name == _LOAD]
+    found: dict[tuple[frozenset[int], frozenset[ir.Value]], list[ir.Operation]] = {}
     for check in (each for each in _body(op) if each.name == "cf.assert"):
-        needed = _needed(op, check)
+        needed = _needed(check.operands[0], op)
         read = [i for i, argument in enumerate(op.regions[0].blocks[0].arguments) if argument in needed]
         loops = frozenset(loop for i in read for loop in _loops(maps[i]))
-        found.setdefault(loops, []).append(check)
+        found.setdefault((loops, frozenset(needed.intersection(loads))), []).append(check)
     return list(found.values())
 
 
@@ -126,7 +128,8 @@ def _checking_loops(
     assertion_code: Callable[[ir.Operation], int],
 ) -> None:
     """A sum by the maximum, into `local`, of 0 for each check that holds and of its code for each that fails."""
-    block, needed = op.regions[0].blocks[0], set[ir.Value]().union(*(_needed(op, each) for each in checks))
+    block = op.regions[0].blocks[0]
+    needed = set[ir.Value]().union(*(_needed(each.operands[0], op) for each in checks))
     read = [i for i, argument in enumerate(block.arguments) if argument in needed]
     maps = [cast("list[ir.AffineMap]", indexing_maps(op))[i] for i in read]
     loops = sorted({loop for each in maps for loop in _loops(each)})

@@ -109,11 +109,11 @@ def build_loop_kernel(
             joined.apply(clone)
         if cut is not None and piece is not None:
             _count_from(clone, cut.loop if joined is None else joined.loop(cut.loop), piece.first)
-        if is_checked:
-            replace = check_apart if can_check_apart(clone) else replace_checks
-            replace(clone, arguments[-1 if cut is None else -3], assertion_code)
         if "iterator_types" in op.attributes and "reduction" in str(op.attributes["iterator_types"]):
             _allow_reassociation(clone)
+        if is_checked:  # last: nothing stays of an op that only checks
+            replace = check_apart if can_check_apart(clone) else replace_checks
+            replace(clone, arguments[-1 if cut is None else -3], assertion_code)
         ir.Operation.create("func.return", ip=point)
     return kernel
 

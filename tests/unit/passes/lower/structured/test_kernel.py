@@ -215,6 +215,64 @@ def test_a_check_becomes_a_store_and_a_guard() -> None:
     assert lines[guard + 3] == "} else {"
 
 
+CHAINED = f"""
+  func.func @main(%first: tensor<3xi64>, %second: tensor<?xi64> {{hotdesk.shape = ["n"]}},
+                  %table: tensor<?xf32> {{hotdesk.shape = ["m"]}}) -> tensor<3xf32> {{
+    %e = tensor.empty() : tensor<3xf32>
+    %zero = arith.constant 0 : index
+    %n = tensor.dim %second, %zero : tensor<?xi64>
+    %m = tensor.dim %table, %zero : tensor<?xf32>
+    %r = linalg.generic {{indexing_maps = [{ID}, {ID}], iterator_types = ["parallel"]}}
+        ins(%first : tensor<3xi64>) outs(%e : tensor<3xf32>) {{
+    ^bb0(%a: i64, %o: f32):
+      %i = arith.index_cast %a : i64 to index
+      %inside = arith.cmpi ult, %i, %n : index
+      cf.assert %inside, "first"
+      %b = tensor.extract %second[%i] : tensor<?xi64>
+      %j = arith.index_cast %b : i64 to index
+      %held = arith.cmpi ult, %j, %m : index
+      cf.assert %held, "second"
+      %t = tensor.extract %table[%j] : tensor<?xf32>
+      linalg.yield %t : f32
+    }} -> tensor<3xf32>
+    return %r : tensor<3xf32>
+  }}"""
+
+
+def test_a_check_of_what_another_check_reads_by() -> None:
+    """Whatever of the two has no element."""
+    chained = Compiled(CHAINED, buffers_alone)
+    none, places = np.zeros(0, np.int64), np.array([2, 0, 1])
+    (result,) = chained(places, places, TABLE)
+    assert result.tolist() == [2, 3, 1]
+    for first, second, table, message in (
+        (places, none, TABLE, "first"),
+        (places, none, TABLE[:0], "first"),
+        (places, places, TABLE[:0], "second"),
+        (places, places + 2, TABLE, "second"),
+        (places + 1, places, TABLE, "first"),
+    ):
+        with pytest.raises(ExecutionError, match=message):
+            chained(first, second, table)
+
+
+def test_an_op_that_checks_alone_leaves_nothing() -> None:
+    head = f'linalg.generic {{indexing_maps = [{ID}], iterator_types = ["reduction"]}} ins(%x : {M})'
+    alone = head + ' {\n^bb0(%a: f32):\n%c = arith.cmpf oge, %a, %zero : f32\ncf.assert %c, "no"\nlinalg.yield\n}'
+    made, text = kernel(f"%x: {M}", f"%zero = arith.constant 0.0 : f32\n{alone}")
+    assert made.needs_status
+    assert text.count("linalg.generic") == 1
+
+
+def test_places_that_are_long_sums_of_numbers_of_loops() -> None:
+    """Each is used twice by the next: whoever follows every use of a value has more of them than there is time."""
+    sums = "".join(f"%s{i + 1} = arith.addi %s{i}, %s{i} : index\n" for i in range(60))
+    chain = f"%s0 = linalg.index 0 : index\n{sums}%t = memref.load %y[%s60] : memref<8xf32>"
+    body = '%c = arith.cmpf oge, %a0, %zero : f32\ncf.assert %c, "no"\n' + chain
+    _, text = kernel(f"%x: {M}, %y: {M}", "%zero = arith.constant 0.0 : f32\n" + generic(["%x"], "%x", body))
+    assert "arith.minui" not in text
+
+
 def test_a_load_in_front_of_the_check_is_not_guarded() -> None:
     body = GUARDED.replace(
         "%c = arith", "%k = arith.constant 0 : index\n%u = memref.load %y[%k] : memref<8xf32>\n%c = arith", 1
