@@ -63,7 +63,8 @@ def tiles_functions(machine: Machine, element: str, result: str) -> str:
     """The text of the function of a product and of those it calls, but for scratch memory."""
     texts = [configure_function(machine), pack_pairs_function(machine, element, SLAB // machine.lanes("f32"))]
     texts += [_multiply_function(machine, *shape) for shape in product((1, 2), repeat=2)]
-    texts += [_copy_function(machine, element), _finish_function(machine, result), _product(machine, element, result)]
+    texts += [_copy_function(machine, element), _finish_function(machine, result)]
+    texts.append(_TiledProduct(machine, element, result).function())
     return "".join(texts)
 
 
@@ -275,10 +276,6 @@ def _finish_function(machine: Machine, result: str) -> str:
     )
     f.first_of(ways, elements)
     return f.function(_finish_name(result))
-
-
-def _product(machine: Machine, element: str, result: str) -> str:
-    return _TiledProduct(machine, element, result).function()
 
 
 class _TiledProduct:
