@@ -76,7 +76,9 @@ def other_results_told(model: torch.nn.Module) -> Generator[None]:
     except HotdeskError:
         raise
     except Exception as error:
-        raise next(iter(found), error) from error
+        if not found:
+            raise
+        raise found[0] from error
     finally:
         handle.remove()
 

@@ -148,9 +148,9 @@ def _buffer_asked(error: BaseException) -> str | None:
     if found is None:
         return None
     line = linecache.getline(found.tb_frame.f_code.co_filename, found.tb_lineno)
-    modules = [each for each in found.tb_frame.f_locals.values() if isinstance(each, torch.nn.Module)]
-    names = [name for module in modules for name, _ in module.named_buffers(recurse=False)]
-    return next((name for name in names if re.search(rf"\.{re.escape(name)}\b", line)), None)
+    modules = [(name, each) for name, each in found.tb_frame.f_locals.items() if isinstance(each, torch.nn.Module)]
+    buffers = [(name, buffer) for name, module in modules for buffer, _ in module.named_buffers(recurse=False)]
+    return next((buffer for name, buffer in buffers if re.search(rf"\b{name}\.{re.escape(buffer)}\b", line)), None)
 
 
 def _essence(message: str) -> str:

@@ -37,9 +37,26 @@ class _Begun(nn.Module):
         return x + 1
 
 
+class _Mean(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.mean() > 0:
+            x = x - self.mean
+        return x
+
+
 def test_a_branch_on_a_buffer_is_told_to_be_one_on_an_attribute() -> None:
     with pytest.raises(DataDependentShapeError, match=r"`begun` is a buffer.* attribute that is a bool"):
         hotdesk.compile(_Begun(), (torch.randn(3),))
+
+
+def test_a_method_is_not_taken_for_the_buffer_of_its_name() -> None:
+    with pytest.raises(DataDependentShapeError) as caught:
+        hotdesk.compile(_Mean(), (torch.randn(3),))
+    assert "is a buffer" not in str(caught.value)
 
 
 def _gradient(x: Tensor, weight: Tensor) -> Tensor:
