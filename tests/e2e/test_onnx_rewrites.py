@@ -630,3 +630,26 @@ def test_a_loop_stacks_as_many_results_as_a_call_says() -> None:
         y, stacked = program(np.array(trips), x)
         np.testing.assert_allclose(y, expected, rtol=1e-5)
         np.testing.assert_allclose(stacked, np.concatenate(rows), rtol=1e-5)
+
+
+def test_a_call_that_stacks_rows_of_several_sizes_ends_with_an_error() -> None:
+    """What the loop carries grows, so that a second row does not fit behind the first."""
+    number, going, on = (helper.make_tensor_value_info(*each, []) for each in (("i", 7), ("going", 9), ("on", 9)))
+    a, b, e = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [size]) for name, size in zip("abe", "nmn", strict=True)
+    )
+    nodes = [
+        helper.make_node("Identity", ["going"], ["on"]),
+        helper.make_node("Concat", ["a", "a"], ["b"], axis=0),
+        helper.make_node("Exp", ["a"], ["e"]),
+    ]
+    body = helper.make_graph(nodes, "body", [number, going, a], [on, b, e])
+    node = helper.make_node("Loop", ["trips", "", "x"], ["y", "all"], body=body)
+    x = floats(4)
+    given = {"trips": np.array(1), "x": x}
+    model = opened(model_of([node], given, {"y": x, "all": floats(7, 4)}, {}, 20), x="n", y="k", all="m")
+    model.graph.output[1].type.tensor_type.shape.dim[1].dim_param = "n"
+    program = hotdesk.compile(model)
+    np.testing.assert_allclose(program(np.array(1), x)[1], np.exp(x)[None], rtol=1e-5)
+    with pytest.raises(ExecutionError, match="HD401"):
+        program(np.array(2), x)

@@ -134,7 +134,7 @@ def _of_trips(
     """A counted loop in the place of a node: its results are what it carries in the end, and what it stacks, trip after trip.
 
     `trip` makes what is carried and what is stacked, of the number of the trip and what was carried. Stacks are carried as well;
-    those of the numbers `from_end` are filled from their end.
+    those of the numbers `from_end` are filled from their end. A row of another size than the others ends with an error.
     """
     from onnx import helper
 
@@ -157,6 +157,9 @@ def _of_trips(
         for number, row in enumerate(made[len(carried) :]):
             place = (trips - 1 - head[0]) if number in from_end else head[0]
             stack = values[len(carried) + number]
+            for axis in (axis for axis, size in enumerate(row.shape) if size is None):
+                is_right = graph.op("Shape", row).gather(axis).equals(graph.op("Shape", stack).gather(axis + 1))
+                place = graph.checked(place, is_right)
             made[len(carried) + number] = graph.op("ScatterND", stack, place.reshape(1, 1), row.unsqueeze(0))
         return [head[1], *_alike(given, made)]
 
