@@ -1,4 +1,4 @@
-"""`tensor`, `bufferization` on tensors, shapes, and scatters of `tm_tensor`."""
+"""`tensor`, `bufferization` on tensors, shapes, and scatters and sorts of `tm_tensor`."""
 
 from __future__ import annotations
 
@@ -176,6 +176,27 @@ def _scatter_rows(machine: Interpreter, op: Operation, operands: list[Any], valu
     return [result]
 
 
+def _sort(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    """`tm_tensor.sort`: lines along its dimension, by insertion, in front of elements that the op's region does not hold with."""
+    along = op.attributes["dimension"].value
+    results = [x.copy() for x in operands]
+    for line in np.ndindex(*(size for dim, size in enumerate(operands[0].shape) if dim != along)):
+        at = (*line[:along], slice(None), *line[along:])
+        rows: list[tuple[Any, ...]] = []
+        for row in zip(*(x[at] for x in operands), strict=True):
+            place = len(rows)
+            while place and not machine.yielded(op.regions[0], _by_turns(rows[place - 1], row), values)[0]:
+                place -= 1
+            rows.insert(place, row)
+        for result, column in zip(results, zip(*rows, strict=True), strict=True):
+            result[at] = column
+    return results
+
+
+def _by_turns(one: Sequence[Any], other: Sequence[Any]) -> list[Any]:
+    return [each for pair in zip(one, other, strict=True) for each in pair]
+
+
 def _windows(shape: Sequence[int], indices: Any, dims: Sequence[int]) -> list[tuple[slice, ...]]:
     """The part of a tensor that each row of indices names: one element of the dims, all of the others."""
     rows = indices.reshape(-1, len(dims))
@@ -210,6 +231,7 @@ MEANINGS: dict[str, Meaning] = {
     "tensor.gather": _gather,
     "tensor.scatter": _scatter,
     "tm_tensor.scatter": _scatter_rows,
+    "tm_tensor.sort": _sort,
     "shape.shape_of": _shape_of,
     "ub.poison": _poison,
     "bufferization.alloc_tensor": _alloc_tensor,

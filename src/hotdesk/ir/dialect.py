@@ -31,7 +31,7 @@ MOST_OPERANDS, MOST_RESULTS = 64, 16
 MOST_EXTRAS = 8
 """Tensors that `hotdesk.attention` may read besides queries, keys and values: IRDL wants each operand to have a name."""
 
-FIRST = "hotdesk.first"
+FIRST_WANTED = "hotdesk.first"
 """On a `tm_tensor.sort`: how many elements of each line are wanted, the first in order; the others may be in any."""
 
 

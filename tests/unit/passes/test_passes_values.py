@@ -55,7 +55,6 @@ NOT_RUN = {
     "behind_what_writes_memory": "it writes to an argument",
     "rounded_convolution": "the reference has no bf16",
     "added_to_more": "the reference has no bf16",
-    "the_first": "the reference has no sorts; kernels and programs that select have tests of their own",
 }
 OTHERS = (
     "choose-destinations-state",

@@ -7,7 +7,7 @@ from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
-from hotdesk.ir.dialect import FIRST, ZeroRows
+from hotdesk.ir.dialect import FIRST_WANTED, ZeroRows
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import flag_of, int_array, integer_of, text_of
 from hotdesk.kernels.machine import target
@@ -41,7 +41,7 @@ def named_kernel(op: ir.Operation, operands: list[ResolvedMemref]) -> KernelText
         return scan(ScanSpec(x, y, last, integer_of(op, "dimension"), kind, noalias))
     if (order := sort_order(op)) is not None:
         values, places = (place.view() for place in operands)
-        first = integer_of(op, FIRST) if FIRST in op.attributes else None
+        first = integer_of(op, FIRST_WANTED) if FIRST_WANTED in op.attributes else None
         noalias = disjoint(operands, [True, True])
         return sort(SortSpec(values, places, integer_of(op, "dimension"), *order, noalias, first))
     return pooling(_pooling(op, operands))

@@ -32,7 +32,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.dialect import FIRST
+from hotdesk.ir.dialect import FIRST_WANTED
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import entry_block, int_array, integer_of, ops_outside_payloads, users
 from hotdesk.passes.base import FunctionPass
@@ -87,7 +87,7 @@ def _count_first(sort: ir.Operation) -> list[Decision]:
             return []
         counts.append(size)
     if max(counts) != shape_of(sort.results[0].type)[along]:
-        sort.attributes[FIRST] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), max(counts))
+        sort.attributes[FIRST_WANTED] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), max(counts))
     return []
 
 

@@ -9,6 +9,8 @@ Leaves lead to themselves, so trees need not be equally deep. What is written gr
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +21,12 @@ from hotdesk.frontends.onnx.rewrites.nodes import Array, NotRewritten, OnnxNode,
 _LEQ, _EQ, _MEMBER = 0, 4, 6
 _MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 """What nodes ask, by number."""
+_ANSWERS: tuple[Callable[[OnnxTensor, OnnxTensor], OnnxTensor], ...] = (
+    *(operator.le, operator.lt, operator.ge, operator.gt),
+    lambda value, split: value.equals(split),
+    lambda value, split: ~value.equals(split),
+)
+"""What a node says of a value that it compares, by the same numbers."""
 _AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
 _TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 _START = {"MIN": np.inf, "MAX": -np.inf}
@@ -153,7 +161,7 @@ def _aggregated(op: OnnxNode, trees: Trees, count: int, aggregate: str) -> OnnxT
     start, join = _START.get(aggregate, 0.0), _JOIN.get(aggregate, np.add)
     wanted = trees.targets()
     trees, roots = trees.with_leaf(), trees.roots
-    many = 0 if wanted is None else int(np.bincount(wanted[wanted >= 0], minlength=1).max())
+    many = 0 if wanted is None else max(1, int(np.bincount(wanted[wanted >= 0], minlength=1).max()))
     if wanted is not None and many * count <= 2 * len(roots):
         grid: Any = np.full((count, many), len(trees.yes) - 1)
         for target in range(count):
@@ -199,33 +207,17 @@ def _reached(x: OnnxTensor, trees: Trees, roots: Array) -> OnnxTensor:
         feature, split = features.gather(at), splits.gather(at)
         is_known = feature.constant is not None
         value = x.gather(feature, 1) if is_known else graph.op("GatherElements", x, feature, axis=1)
-        says_yes = _answer(modes[0], value, split)
+        says_yes = _ANSWERS[modes[0]](value, split)
         if len(modes) > 1:
             kind = kinds.gather(at)
             says_yes = says_yes & kind.equals(modes[0])
             for mode in modes[1:]:
-                says_yes = says_yes | (_answer(mode, value, split) & kind.equals(mode))
+                says_yes = says_yes | (_ANSWERS[mode](value, split) & kind.equals(mode))
         if trees.missing[inner].any():
             is_missing = graph.op("IsNaN", value)
             says_yes = says_yes | (is_missing if trees.missing[inner].all() else is_missing & missing.gather(at))
         at = says_yes.where(yes.gather(at), no.gather(at))
     return at
-
-
-def _answer(mode: int, value: OnnxTensor, split: OnnxTensor) -> OnnxTensor:
-    match mode:
-        case 0:
-            return value <= split
-        case 1:
-            return value < split
-        case 2:
-            return value >= split
-        case 3:
-            return value > split
-        case 4:
-            return value.equals(split)
-        case _:
-            return ~value.equals(split)
 
 
 def _with_base(op: OnnxNode, scores: OnnxTensor) -> OnnxTensor:
@@ -303,14 +295,17 @@ def _listed(op: OnnxNode, votes: str, count: int) -> Trees:
     names = list(zip(_required(op, "nodes_treeids").tolist(), _required(op, "nodes_nodeids").tolist(), strict=True))
     places = {name: place for place, name in enumerate(names)}
     modes: list[str] = op.attribute("nodes_modes", [])
-    itself, is_leaf = np.arange(len(names)), np.array([each == "LEAF" for each in modes], np.bool_)
+    is_leaf = [each == "LEAF" for each in modes]
     missing = _numbers(op, "nodes_missing_value_tracks_true")
 
+    def place(name: tuple[int, int]) -> int:
+        if name not in places:
+            raise NotRewritten("nodes that there are", f"node {name[1]} of tree {name[0]}")
+        return places[name]
+
     def after(way: str) -> Array:
-        found = [
-            places.get((tree, node), -1) for (tree, _), node in zip(names, _required(op, way).tolist(), strict=True)
-        ]
-        return np.where(is_leaf, itself, found)
+        rows = zip(names, _required(op, way).tolist(), is_leaf, strict=True)
+        return np.array([place(name if leads_nowhere else (name[0], node)) for name, node, leads_nowhere in rows])
 
     voters = zip(_required(op, f"{votes}_treeids").tolist(), _required(op, f"{votes}_nodeids").tolist(), strict=True)
     _, roots = np.unique([tree for tree, _ in names], return_index=True)
@@ -322,7 +317,7 @@ def _listed(op: OnnxNode, votes: str, count: int) -> Trees:
         yes=after("nodes_truenodeids"),
         no=after("nodes_falsenodeids"),
         roots=roots,
-        voters=np.array([places.get(each, -1) for each in voters]),
+        voters=np.array([place(each) for each in voters]),
         wanted=_required(op, f"{votes}_ids"),
         weights=_required(op, f"{votes}_weights"),
     )
@@ -340,8 +335,10 @@ def _checked(trees: Trees, count: int) -> Trees:
     }
     for what, (given, end) in numbers.items():
         for each in given:
-            if (each < 0).any() or (end is not None and (each >= end).any()):
-                raise NotRewritten(f"numbers of {what} that there are", "others")
+            wrong = each[(each < 0) | (each >= (np.inf if end is None else end))]
+            if wrong.size:
+                below = "" if end is None else f" and below {end}"
+                raise NotRewritten(f"numbers of {what} from 0 on{below}", str(wrong[0]))
     of_nodes = (trees.features, trees.modes, trees.splits, trees.missing, trees.no)
     of_votes = (trees.voters, trees.wanted)
     if any(len(each) != nodes for each in of_nodes) or any(len(each) != len(trees.weights) for each in of_votes):

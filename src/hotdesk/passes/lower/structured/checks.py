@@ -127,7 +127,7 @@ def _checking_loops(
     local: ir.Value,
     assertion_code: Callable[[ir.Operation], int],
 ) -> None:
-    """A sum by the maximum, into `local`, of 0 for each check that holds and of its code for each that fails."""
+    """Loops that leave in `local` the largest of the codes of checks that fail, or what was there."""
     block = op.regions[0].blocks[0]
     needed = set[ir.Value]().union(*(_needed(each.operands[0], op) for each in checks))
     read = [i for i, argument in enumerate(block.arguments) if argument in needed]
