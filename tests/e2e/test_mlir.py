@@ -1,5 +1,8 @@
 """Programs in MLIR: compiled from files, text, bytecode and modules, called with arrays and numbers."""
 
+# PyTorch and NumPy are annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import io
@@ -655,6 +658,53 @@ def test_memory_without_a_rank_is_written() -> None:
     assert (x.tolist(), y.tolist()) == ([2.0] * 3, [2.0] * 4)
 
 
+def test_results_without_a_rank_have_that_of_what_they_were() -> None:
+    """A size on which the returns differ varies; what is called gives a rank to what is made of its result."""
+    program = hotdesk.compile("""
+    func.func private @g(%x: tensor<4xf32>, %c: i1) -> tensor<*xf32> {
+      cf.cond_br %c, ^a, ^b
+    ^a:
+      %p = tensor.cast %x : tensor<4xf32> to tensor<*xf32>
+      return %p : tensor<*xf32>
+    ^b:
+      %s = linalg.exp ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+      %q = tensor.cast %s : tensor<4xf32> to tensor<*xf32>
+      return %q : tensor<*xf32>
+    }
+    func.func @f(%x: tensor<4xf32>, %c: i1) -> (tensor<*xf32>, tensor<4xf32>) {
+      %r = call @g(%x, %c) : (tensor<4xf32>, i1) -> tensor<*xf32>
+      %t = tensor.cast %r : tensor<*xf32> to tensor<4xf32>
+      %u = linalg.add ins(%t, %t : tensor<4xf32>, tensor<4xf32>) outs(%t : tensor<4xf32>) -> tensor<4xf32>
+      return %r, %u : tensor<*xf32>, tensor<4xf32>
+    }""")
+    x = floats(4)
+    for c in (True, False):
+        first, second = program(x, c)
+        np.testing.assert_allclose(first, x if c else np.exp(x), rtol=1e-6)
+        np.testing.assert_allclose(second, first + first, rtol=1e-6)
+
+
+def test_memory_without_a_rank_is_a_result() -> None:
+    program = hotdesk.compile("""
+    func.func @f(%x: memref<?xf32>, %y: memref<*xf32>) -> (memref<*xf32>, memref<*xf32>) {
+      %c0 = arith.constant 0 : index
+      %n = memref.dim %x, %c0 : memref<?xf32>
+      %a = memref.alloc(%n) : memref<?xf32>
+      %v = memref.cast %y : memref<*xf32> to memref<?xf32>
+      linalg.add ins(%x, %v : memref<?xf32>, memref<?xf32>) outs(%a : memref<?xf32>)
+      linalg.exp ins(%x : memref<?xf32>) outs(%v : memref<?xf32>)
+      %r = memref.cast %a : memref<?xf32> to memref<*xf32>
+      %s = memref.cast %v : memref<?xf32> to memref<*xf32>
+      return %r, %s : memref<*xf32>, memref<*xf32>
+    }""")
+    x, y = floats(5), floats(5)
+    expected = x + y
+    made, same = program(x, y)
+    assert same is y
+    np.testing.assert_allclose(made, expected)
+    np.testing.assert_allclose(y, np.exp(x), rtol=1e-6)
+
+
 @pytest.mark.parametrize("second", ["tensor<?x4xf32>", "tensor<*xf32>"])
 def test_arguments_of_no_rank_or_two_are_refused(second: str) -> None:
     use = (
@@ -829,6 +879,23 @@ def test_wrong_arguments() -> None:
         ArgumentTypeError, match=r"argument '%x': expected a torch\.Tensor or a numpy\.ndarray, got list"
     ):
         program([1.0], 1)
+
+
+@pytest.mark.parametrize(
+    "value", [np.array([True, False]), np.array([True]), torch.tensor([True, False]), "1", None, 2]
+)
+def test_truths_that_are_none(value: Any) -> None:
+    program = hotdesk.compile("func.func @f(%c: i1) -> i1 { return %c : i1 }")
+    with pytest.raises(ArgumentTypeError, match="argument '%c': expected True or False for i1"):
+        program(value)
+    assert program(np.True_) is True
+
+
+def test_integers_that_no_float_is_as_large_as() -> None:
+    program = hotdesk.compile("func.func @f(%a: f32) -> f32 { return %a : f32 }")
+    with pytest.raises(ArgumentTypeError, match="expected a number for f32, got int beyond the range of floats"):
+        program(10**400)
+    assert program(10**40) == np.inf
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,9 @@
 """Random ops: Philox by a state of the program's own, the distributions they have, and what is refused."""
 
+# PyTorch and NumPy are annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportArgumentType=false, reportPossiblyUnboundVariable=false
+
 from __future__ import annotations
 
 import math
@@ -156,6 +160,26 @@ def test_halves(dtype: torch.dtype) -> None:
     assert drawn.max() < 1
     assert abs(float(drawn.double().mean()) - 0.5) < 0.015
     assert abs(float(normal.double().var()) - 1) < 0.06
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_halves_between_two_numbers_stay_below_the_upper(dtype: torch.dtype) -> None:
+    """One in a few thousand would round up to it if more bits were drawn than the type has."""
+    drawn = compiled(lambda x: x.new_empty(30000, dtype=dtype).uniform_(0, 1))(X)
+    assert drawn.dtype == dtype
+    assert drawn.min() >= 0
+    assert drawn.max() < 1
+
+
+def test_exponential_numbers_are_never_zero() -> None:
+    """An element for which zero is drawn has a logarithm all the same."""
+    op, place = 4710, 6628
+    assert words(0, op, place)[0] >> 8 == 0
+    program = compiled(lambda x: x.new_empty(8192).exponential_(2.0))
+    program.seed(0, op)
+    drawn = program(X)
+    assert drawn[place] == 2.0**-26
+    assert (drawn > 0).all()
 
 
 def test_integers_are_uniform() -> None:

@@ -48,7 +48,7 @@ class Number:
         if self.is_size:
             return np.empty((self._integer(found, value, what, 0, 2**63 - 1), 0), np.int8)
         if self.kind == "i1":
-            if isinstance(found, bool) or found in (0, 1):
+            if isinstance(found, Real) and found in (0, 1):
                 return np.array(bool(found))
             raise self._refused(value, what)
         if self.kind.startswith("i"):
@@ -59,8 +59,12 @@ class Number:
         if isinstance(found, bool) or not isinstance(found, Complex if is_complex else Real):
             raise self._refused(value, what)
         room: Any = empty("numpy", _COMPLEX.get(self.kind, self.kind), ())
-        with np.errstate(over="ignore"):
-            room[...] = complex(found) if is_complex else float(cast(Real, found))
+        try:
+            with np.errstate(over="ignore"):
+                room[...] = complex(found) if is_complex else float(cast(Real, found))
+        except OverflowError as error:
+            got = f"{type(value).__name__} beyond the range of floats"
+            raise ArgumentTypeError(what, expected=f"a number for {self.kind}", got=got) from error
         return room
 
     def _integer(self, found: object, value: object, what: str, low: int, high: int) -> int:

@@ -99,7 +99,8 @@ def _rrelu(
 
 
 def _uniform(x: Tensor, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Tensor:
-    drawn = torch.rand(x.shape, dtype=_drawn(x.dtype)) * (high - low) + low
+    """Drawn in the type of the tensor, as in PyTorch: rounded to it, more bits would come out as `high`."""
+    drawn = torch.rand(x.shape, dtype=x.dtype).to(_drawn(x.dtype)) * (high - low) + low
     return drawn.to(x.dtype)
 
 
@@ -122,7 +123,10 @@ def _normal_sized(
 
 
 def _exponential(x: Tensor, rate: float = 1.0, *, generator: Any = None) -> Tensor:
-    return (-torch.log1p(-torch.rand(x.shape, dtype=_drawn(x.dtype))) / rate).to(x.dtype)
+    """Never zero, whose logarithm is infinite: half a step where zero is drawn."""
+    dtype = _drawn(x.dtype)
+    half = 2.0**-54 if dtype == torch.float64 else 2.0**-25
+    return (-torch.log1p(-torch.rand(x.shape, dtype=dtype)).clamp(max=-half) / rate).to(x.dtype)
 
 
 def _geometric(x: Tensor, p: float, *, generator: Any = None) -> Tensor:
