@@ -25,7 +25,7 @@ from hotdesk.frontends.mlir.lowering import inline_calls, refuse_what_is_not_com
 from hotdesk.frontends.mlir.reading import make_main
 from hotdesk.frontends.mlir.sizes import size_checks
 from hotdesk.frontends.mlir.sizes_in_floats import count_in_integers
-from hotdesk.frontends.onnx.elements import name_of
+from hotdesk.frontends.onnx.elements import I16, name_of
 from hotdesk.frontends.onnx.reading import OnnxModel, OnnxSource, Ranges, make_ready, read_onnx
 from hotdesk.frontends.onnx.refusals import Unlowered, refuse_untrusted
 from hotdesk.frontends.onnx.reshapes import spell_out_reshapes
@@ -218,7 +218,7 @@ def _imported(model: OnnxModel) -> ir.Module:
         raise _unlowered(model, error.how) from error
 
 
-_TORCH_TYPES = {5: 2}
+_TORCH_TYPES = {I16: 2}
 """By ONNX's number, that of PyTorch, of element types that torch-mlir lowers casts to, but not ONNX's `Cast`."""
 
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from hotdesk.errors import UnsupportedOpError
+from hotdesk.frontends.onnx.elements import SIGNED
 from hotdesk.frontends.onnx.reading import OnnxModel
 from hotdesk.frontends.onnx.rewrites.control import is_counted, is_while
+from hotdesk.frontends.onnx.rewrites.recurrent import LENGTHS, PEEPHOLES
 
 
 class Unlowered(Exception):
@@ -75,7 +77,7 @@ def _always(_node: Any, _values: Values) -> bool:
 
 def _on_signed(node: Any, values: Values) -> bool:
     """Signed numbers may be shifted by a negative one."""
-    return values[node.input[0]][0] in _SIGNED
+    return values[node.input[0]][0] in SIGNED
 
 
 def _by_axis(node: Any, values: Values) -> bool:
@@ -88,16 +90,13 @@ def _with_weights(node: Any, _values: Values) -> bool:
     return len(node.input) > 2 and bool(node.input[2])
 
 
-_LENGTHS, _PEEPHOLES = 4, 7
-
-
 def _beyond_gates(node: Any, _values: Values) -> bool:
     """Lengths of sequences, peepholes, clipping and coupled gates are passed over."""
     given = [bool(each) for each in node.input] + [False] * 8
     attributes = {
         each.name for each in node.attribute if each.name == "clip" or (each.name == "input_forget" and each.i)
     }
-    return given[_LENGTHS] or given[_PEEPHOLES] or bool(attributes)
+    return given[LENGTHS] or given[PEEPHOLES] or bool(attributes)
 
 
 def _set(name: str, value: bytes) -> Callable[[Any, Values], bool]:
@@ -144,7 +143,6 @@ def _by_score(node: Any, _values: Values) -> bool:
     return len(node.input) > 4 and bool(node.input[4])
 
 
-_SIGNED = (3, 5, 6, 7)
 UNTRUSTED: dict[str, Callable[[Any, Values], bool]] = {
     "BitShift": _on_signed,
     "DequantizeLinear": _by_axis,

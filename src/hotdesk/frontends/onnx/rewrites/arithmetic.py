@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from hotdesk.frontends.onnx.elements import BOOL, F32, HALVES, I8, I16, I32, I64, U8, U16, U32, U64
 from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import by_axis
 
-_BITS = {3: 8, 5: 16, 6: 32, 7: 64}
-_F32, _HALVES = 1, (10, 16)
+_BITS = {I8: 8, I16: 16, I32: 32, I64: 64}
 
 
 def _bit_shift(op: OnnxNode) -> Any:
@@ -26,7 +26,7 @@ def _bit_shift(op: OnnxNode) -> Any:
     graph = op.graph
     powers: Any = np.array([1 << each for each in range(bits - 1)] + [-(1 << (bits - 1))], np.int64)
     inside = (shift >= 0) & (shift < bits)
-    power = graph.value(powers, x).gather(shift.clip(0, bits - 1).cast(7))
+    power = graph.value(powers, x).gather(shift.clip(0, bits - 1).cast(I64))
     if op.attribute("direction") == "LEFT":
         return inside.where(x * power, 0)
     negative = x < 0
@@ -60,7 +60,7 @@ def _exponential_unit(x: OnnxTensor, positive: float, negative: float, rate: flo
 
     It is made as a product: exp(y) - 1 = tanh(y / 2) * (exp(y) + 1)
     """
-    wide = x.cast(_F32) if x.element in _HALVES else x
+    wide = x.cast(F32) if x.element in HALVES else x
     scaled = wide * rate
     below = x.graph.op("Tanh", scaled * 0.5) * (x.graph.op("Exp", scaled) + 1.0)
     return (wide > 0.0).where(wide * positive, below * negative).cast(x.element)
@@ -162,7 +162,7 @@ def _instance_normalization(op: OnnxNode) -> Any:
     if x.rank < 3 or None not in x.shape[2:]:
         return NotImplemented
     axes = range(2, x.rank)
-    wide = x.cast(_F32) if x.element in _HALVES else x
+    wide = x.cast(F32) if x.element in HALVES else x
     difference = wide - wide.reduce("Mean", axes, keepdims=True)
     variance = (difference * difference).reduce("Mean", axes, keepdims=True)
     normal = difference / op.graph.op("Sqrt", variance + op.attribute("epsilon", 1e-5))
@@ -173,8 +173,8 @@ def _instance_normalization(op: OnnxNode) -> Any:
 def _bit_cast(op: OnnxNode) -> Any:
     """Integers of as many bits with a sign or without, which wrap around."""
     x, element = op.x, op.attribute("to")
-    pairs = ({2, 3}, {4, 5}, {6, 12}, {7, 13}, {2, 9})
-    return x.cast(element) if {x.element, element} in pairs and element != 9 else NotImplemented
+    pairs = ({U8, I8}, {U16, I16}, {I32, U32}, {I64, U64}, {U8, BOOL})
+    return x.cast(element) if {x.element, element} in pairs and element != BOOL else NotImplemented
 
 
 def _determinant(op: OnnxNode) -> Any:

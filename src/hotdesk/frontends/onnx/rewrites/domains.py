@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from hotdesk.frontends.onnx.elements import F32, I32
 from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTensor, Rewrites
-
-_I32 = 6
 
 
 def _each(op: OnnxNode, step: Callable[..., Sequence[OnnxTensor]], states: int) -> list[OnnxTensor]:
@@ -39,7 +38,7 @@ def _adagrad(op: OnnxNode) -> Any:
     def step(
         op: OnnxNode, rate: OnnxTensor, count: OnnxTensor, x: OnnxTensor, gradient: OnnxTensor, h: OnnxTensor
     ) -> Sequence[OnnxTensor]:
-        decayed = rate / (count.cast(1) * op.attribute("decay_factor", 0.0) + 1.0)
+        decayed = rate / (count.cast(F32) * op.attribute("decay_factor", 0.0) + 1.0)
         gradient = x * op.attribute("norm_coefficient", 0.0) + gradient
         h = h + gradient * gradient
         return x - decayed * gradient / (op.graph.op("Sqrt", h) + op.attribute("epsilon", 1e-6)), h
@@ -61,7 +60,7 @@ def _adam(op: OnnxNode) -> Any:
         gradient = x * op.attribute("norm_coefficient", 0.0) + gradient
         v = v * alpha + gradient * (1 - alpha)
         h = h * beta + gradient * gradient * (1 - beta)
-        times = count.cast(1)
+        times = count.cast(F32)
         power = op.graph.op("Sqrt", 1.0 - op.graph.op("Pow", op.graph.floats(beta), times))
         scaled = rate * power / (1.0 - op.graph.op("Pow", op.graph.floats(alpha), times))
         corrected = (count > 0).where(scaled, rate)
@@ -96,7 +95,7 @@ def _encode(op: OnnxNode) -> Any:
     found = x.equals(keys)
     if (keys != keys).any():
         found = found | (op.graph.op("IsNaN", x) & op.graph.value(keys != keys))
-    found = found.cast(_I32)
+    found = found.cast(I32)
     place = op.graph.op("ArgMax", found, axis=op.x.rank, keepdims=0)
     is_there = found.reduce("Max", [op.x.rank]) > 0
     return is_there.where(op.graph.value(values).gather(place), default.reshape(()))

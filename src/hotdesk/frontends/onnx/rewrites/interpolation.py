@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from hotdesk.frontends.onnx.elements import F32, F64, I64
 from hotdesk.frontends.onnx.rewrites.nodes import GraphWriter, NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import all_of, selected
-
-_F32, _I64, _F64 = 1, 7, 11
 
 # Resize.
 
@@ -45,7 +44,7 @@ def _resize(op: OnnxNode) -> Any:
     transform = op.attribute(
         "coordinate_transformation_mode", "half_pixel" if op.graph.first_opset > 10 else "asymmetric"
     )
-    y = x if mode == "nearest" else x.cast(_F32)
+    y = x if mode == "nearest" else x.cast(F32)
     for each in _axes(op, axes, sizes, wanted, transform):
         y = _resized(op, y, each, mode, transform)
     return y.cast(x.element)
@@ -63,9 +62,9 @@ def _axes(
     ratios: list[OnnxTensor] = []
     for place, axis in enumerate(axes):
         if scales is not None:
-            ratios.append(scales.gather(place).cast(_F64))
+            ratios.append(scales.gather(place).cast(F64))
         elif targets is not None:
-            ratios.append(targets.gather(place).cast(_F64) / float(sizes[axis]))
+            ratios.append(targets.gather(place).cast(F64) / float(sizes[axis]))
         else:
             raise NotRewritten("scales or sizes", "neither")
     if targets is not None and policy != "stretch":
@@ -75,7 +74,7 @@ def _axes(
         scale = ratios[place]
         if region is None and scale.constant is not None and scale.constant == 1.0:
             continue
-        ends = region and tuple(region.gather(each).cast(_F64) for each in (place, place + len(axes)))
+        ends = region and tuple(region.gather(each).cast(F64) for each in (place, place + len(axes)))
         made.append(_Axis(axis, sizes[axis], wanted[axis], scale, ends or None))  # pyright: ignore[reportArgumentType]
     return made
 
@@ -112,7 +111,7 @@ def _resized(op: OnnxNode, x: OnnxTensor, at: _Axis, mode: str, transform: str) 
 
 def _coordinates(graph: GraphWriter, at: _Axis, transform: str) -> OnnxTensor:
     """Where the elements of the result lie, as 64-bit floats."""
-    y, scale, size = graph.arange(at.count, _F64), at.scale, float(at.size)
+    y, scale, size = graph.arange(at.count, F64), at.scale, float(at.size)
     length = scale * size
     centres = (y + 0.5) / scale - 0.5
     match transform:
@@ -149,7 +148,7 @@ def _nearest(places: OnnxTensor, mode: str, size: int) -> OnnxTensor:
             found = rounded(mode.capitalize(), places)
         case _:
             raise NotRewritten("a nearest_mode of ONNX's", repr(mode))
-    return found.cast(_I64).clip(0, size - 1)
+    return found.cast(I64).clip(0, size - 1)
 
 
 def _checked(op: OnnxNode, at: _Axis, indices: OnnxTensor) -> OnnxTensor:
@@ -158,7 +157,7 @@ def _checked(op: OnnxNode, at: _Axis, indices: OnnxTensor) -> OnnxTensor:
         length = op.graph.op("Floor", at.scale * float(at.size) + 0.5)
     else:
         length = op.graph.op("Floor", at.scale * float(at.size) + (0.0 if _given(op, 3) is None else 1e-6))
-    return op.graph.checked(indices, length.cast(_I64).equals(at.count))
+    return op.graph.checked(indices, length.cast(I64).equals(at.count))
 
 
 def _weighted(op: OnnxNode, x: OnnxTensor, at: _Axis, places: OnnxTensor, mode: str) -> OnnxTensor:
@@ -170,7 +169,7 @@ def _weighted(op: OnnxNode, x: OnnxTensor, at: _Axis, places: OnnxTensor, mode: 
     base = graph.op("Floor", places)
     offsets = (0, 1) if linear else (-1, 0, 1, 2)
     weights = [kernel(base + offset - places) for offset in offsets]
-    taps = [(base.cast(_I64) + offset) for offset in offsets]
+    taps = [(base.cast(I64) + offset) for offset in offsets]
     if op.attribute("exclude_outside", 0):
         inside = [(tap >= 0) & (tap < at.size) for tap in taps]
         weights = [each.where(weight, 0.0) for each, weight in zip(inside, weights, strict=True)]
@@ -179,7 +178,7 @@ def _weighted(op: OnnxNode, x: OnnxTensor, at: _Axis, places: OnnxTensor, mode: 
     shape = (at.count, *[1] * (x.rank - at.axis - 1))
     return _sum(
         [
-            x.gather(_checked(op, at, tap.clip(0, at.size - 1)), at.axis) * weight.cast(_F32).reshape(*shape)
+            x.gather(_checked(op, at, tap.clip(0, at.size - 1)), at.axis) * weight.cast(F32).reshape(*shape)
             for tap, weight in zip(taps, weights, strict=True)
         ]
     )
@@ -196,7 +195,7 @@ def _antialiased(op: OnnxNode, x: OnnxTensor, at: _Axis, places: OnnxTensor, ker
         weights = weights * graph.value(((positions >= 0) & (positions < at.size)).astype(np.float64))
     weights = weights / weights.reduce("Sum", [1], keepdims=True)
     folded = np.minimum(np.maximum(positions, 0), at.size - 1)[:, None] == np.arange(at.size)
-    matrix = (weights @ graph.value(folded.astype(np.float64))).cast(_F32)
+    matrix = (weights @ graph.value(folded.astype(np.float64))).cast(F32)
     matrix = matrix.gather(_checked(op, at, graph.arange(at.count)))
     return (x.move(at.axis, -1) @ matrix.transpose(1, 0)).move(-1, at.axis)
 
@@ -257,12 +256,12 @@ def sampled(
             at = base + float(offset)
             factors = [kernel(at - place)] if kernel is not None else []
             if padding == "zeros":
-                factors.append(((at >= 0.0) & (at <= float(size - 1))).cast(_F32))
+                factors.append(((at >= 0.0) & (at <= float(size - 1))).cast(F32))
             elif padding == "reflection":
                 at = _reflected(at, size, align)
             for factor in factors:
                 weight = factor if weight is None else weight * factor
-            at = at.clip(0.0, float(size - 1)).cast(_I64)
+            at = at.clip(0.0, float(size - 1)).cast(I64)
             index = at if index is None else index * size + at
         assert index is not None
         part = rows.gather(index + first)
@@ -296,12 +295,12 @@ def _grid_sample(op: OnnxNode) -> Any:
     points = grid.sizes[1:-1]
     if not prod((batch, channels, *sizes, *points)):
         raise NotRewritten("tensors with elements", "none")
-    flat = grid.cast(_F32).reshape(batch, prod(points), len(sizes))
+    flat = grid.cast(F32).reshape(batch, prod(points), len(sizes))
     coordinates: list[OnnxTensor] = []
     for number, size in enumerate(sizes):
         n = flat.gather(len(sizes) - 1 - number, 2)
         coordinates.append((n + 1.0) * ((size - 1) / 2) if align else ((n + 1.0) * float(size) - 1.0) / 2.0)
-    found = sampled(x.cast(_F32), coordinates, mode, op.attribute("padding_mode", "zeros"), align)
+    found = sampled(x.cast(F32), coordinates, mode, op.attribute("padding_mode", "zeros"), align)
     return found.transpose(0, 2, 1).reshape(batch, channels, *points).cast(x.element)
 
 
@@ -330,7 +329,7 @@ def _roi_align(op: OnnxNode) -> Any:
     half = op.attribute("coordinate_transformation_mode", "half_pixel" if op.graph.opset >= 16 else "") == "half_pixel"
     rows: int = op.attribute("output_height", 1)
     columns: int = op.attribute("output_width", 1)
-    corners = rois.cast(_F32) * op.attribute("spatial_scale", 1.0) - (0.5 if half else 0.0)
+    corners = rois.cast(F32) * op.attribute("spatial_scale", 1.0) - (0.5 if half else 0.0)
     left, top, right, bottom = (corners.gather([each], 1) for each in range(4))
 
     def along(start: OnnxTensor, end: OnnxTensor, bins: int) -> OnnxTensor:
@@ -341,7 +340,7 @@ def _roi_align(op: OnnxNode) -> Any:
     ys, xs = along(top, bottom, rows), along(left, right, columns)
     shape = (count, rows * samples, columns * samples)
     points = [ys.unsqueeze(2).expand(*shape).reshape(count, -1), xs.unsqueeze(1).expand(*shape).reshape(count, -1)]
-    image = x.cast(_F32).gather(batches, 0)
+    image = x.cast(F32).gather(batches, 0)
     parts = _corners(image, points, (height, width))
     pooled_max = op.attribute("mode", "avg") == "max"
     value = op.graph.op("Max", *parts) if pooled_max else _sum(parts)
@@ -359,7 +358,7 @@ def _corners(image: OnnxTensor, points: Sequence[OnnxTensor], sizes: Sequence[in
         inside = here if inside is None else inside & here
         near.append(place.clip(0.0, float(size - 1)))
     assert inside is not None
-    weight = inside.cast(_F32)
+    weight = inside.cast(F32)
     rows = image.reshape(count, channels, prod(sizes)).transpose(0, 2, 1).reshape(count * prod(sizes), channels)
     first = graph.value(np.arange(count, dtype=np.int64)[:, None] * prod(sizes))
     parts: list[OnnxTensor] = []
@@ -368,7 +367,7 @@ def _corners(image: OnnxTensor, points: Sequence[OnnxTensor], sizes: Sequence[in
         for place, size, offset in zip(near, sizes, corner, strict=True):
             base = graph.op("Floor", place)
             factor = factor * _linear(base + float(offset) - place)
-            at = (base + float(offset)).clip(0.0, float(size - 1)).cast(_I64)
+            at = (base + float(offset)).clip(0.0, float(size - 1)).cast(I64)
             index = at if index is None else index * size + at
         assert index is not None
         parts.append(rows.gather(index + first) * factor.unsqueeze(2))
@@ -395,18 +394,18 @@ def _deform_conv(op: OnnxNode) -> Any:
             )
         ]
     )
-    moved = offsets.cast(_F32).reshape(batch, own, taps, 2, count)
+    moved = offsets.cast(F32).reshape(batch, own, taps, 2, count)
     points = [
         (moved.gather(each, 3) + op.graph.floats(starts[each])).reshape(batch * own, taps * count) for each in range(2)
     ]
-    split = x.cast(_F32).reshape(batch * own, channels // own, *sizes)
+    split = x.cast(F32).reshape(batch * own, channels // own, *sizes)
     columns = sampled(split, points).reshape(batch, own, taps, count, channels // own)
     if mask is not None:
-        columns = columns * mask.cast(_F32).reshape(batch, own, taps, count, 1)
+        columns = columns * mask.cast(F32).reshape(batch, own, taps, count, 1)
     columns = columns.transpose(0, 1, 4, 2, 3).reshape(batch, groups, per_group * taps, count)
-    product_ = weights.cast(_F32).reshape(1, groups, outs // groups, per_group * taps) @ columns
+    product_ = weights.cast(F32).reshape(1, groups, outs // groups, per_group * taps) @ columns
     y = product_.reshape(batch, outs, *result)
-    y = y if bias is None else y + bias.cast(_F32).reshape(1, outs, 1, 1)
+    y = y if bias is None else y + bias.cast(F32).reshape(1, outs, 1, 1)
     return y.cast(x.element)
 
 

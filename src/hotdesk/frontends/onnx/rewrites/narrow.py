@@ -13,13 +13,25 @@ from typing import cast as cast_type
 
 import numpy as np
 
-from hotdesk.frontends.onnx.elements import is_narrow
+from hotdesk.frontends.onnx.elements import (
+    F4E2M1FN,
+    F8E5M2,
+    F8E8M0FNU,
+    F32,
+    I2,
+    I4,
+    I32,
+    I64,
+    U2,
+    U4,
+    U8,
+    U16,
+    is_narrow,
+)
 from hotdesk.frontends.onnx.rewrites.nodes import GraphWriter, NotRewritten, OnnxNode, OnnxTensor, Rewrites
 
-_F32, _U8, _U16, _I32, _I64 = 1, 2, 4, 6, 7
-_U4, _I4, _E2M1, _E8M0, _U2, _I2 = 21, 22, 23, 24, 25, 26
-_BITS = {_U4: 4, _I4: 4, _U2: 2, _I2: 2}
-_INFINITE = {19: 0x7C}
+_BITS = {U4: 4, I4: 4, U2: 2, I2: 2}
+_INFINITE = {F8E5M2: 0x7C}
 """The code of infinity, in types that have one."""
 
 
@@ -38,12 +50,12 @@ def seen_as(value: OnnxTensor, element: int) -> OnnxTensor:
 
 def decoded(value: OnnxTensor) -> OnnxTensor:
     """The numbers that codes stand for, as 32-bit floats, or 32-bit integers where those are."""
-    codes = seen_as(value, _U8).cast(_I32)
+    codes = seen_as(value, U8).cast(I32)
     bits = _BITS.get(value.element)
     if bits is None:
         return value.graph.floats(_table(value.element)).gather(codes)
     low = codes % (1 << bits)
-    return low if value.element in (_U4, _U2) else (low >= 1 << (bits - 1)).where(low - (1 << bits), low)
+    return low if value.element in (U4, U2) else (low >= 1 << (bits - 1)).where(low - (1 << bits), low)
 
 
 def encoded(x: OnnxTensor, element: int, saturate: bool = True, mode: str = "up") -> OnnxTensor:
@@ -56,12 +68,14 @@ def encoded(x: OnnxTensor, element: int, saturate: bool = True, mode: str = "up"
     """
     bits = _BITS.get(element)
     if bits is not None:
-        return seen_as((x.cast(_I32) % (1 << bits)).cast(_U8), element)
-    magnitude = x.graph.op("Abs", x.cast(_F32))
+        return seen_as((x.cast(I32) % (1 << bits)).cast(U8), element)
+    magnitude = x.graph.op("Abs", x.cast(F32))
     codes = (
-        _powers(magnitude, saturate, mode) if element == _E8M0 else _floats(x.cast(_F32), magnitude, element, saturate)
+        _powers(magnitude, saturate, mode)
+        if element == F8E8M0FNU
+        else _floats(x.cast(F32), magnitude, element, saturate)
     )
-    return seen_as(codes.cast(_U8), element)
+    return seen_as(codes.cast(U8), element)
 
 
 def _floats(x: OnnxTensor, magnitude: OnnxTensor, element: int, saturate: bool) -> OnnxTensor:
@@ -71,10 +85,10 @@ def _floats(x: OnnxTensor, magnitude: OnnxTensor, element: int, saturate: bool) 
     finite = magnitude.clip(0.0, float(info.max) * 2)
     exponent = _exponent(finite, least, int(np.log2(float(info.max))) + 1)
     unit = _power(exponent - mantissa)
-    codes = (exponent - least) * (1 << mantissa) + x.graph.op("Round", finite / unit).cast(_I32)
+    codes = (exponent - least) * (1 << mantissa) + x.graph.op("Round", finite / unit).cast(I32)
     over = _INFINITE.get(element, _no_number(element))
-    codes = (codes > greatest).where(greatest if saturate or element == _E2M1 else over, codes)
-    sign = 1 << (7 if element != _E2M1 else 3)
+    codes = (codes > greatest).where(greatest if saturate or element == F4E2M1FN else over, codes)
+    sign = 1 << (7 if element != F4E2M1FN else 3)
     if _has_negative_zero(element):
         negative = (x < 0.0) | (x.equals(0.0) & (x.graph.floats(1.0) / x < 0.0))
         codes = negative.where(codes + sign, codes)
@@ -95,7 +109,7 @@ def _powers(magnitude: OnnxTensor, saturate: bool, mode: str) -> OnnxTensor:
     }.get(mode)
     if over is None:
         raise NotRewritten("round_mode up, down or nearest", repr(mode))
-    codes = exponent + 127 + over.cast(_I32)
+    codes = exponent + 127 + over.cast(I32)
     codes = codes.clip(0, 254) if saturate else codes
     special = graph.op("IsNaN", magnitude) | graph.op("IsInf", magnitude)
     return special.where(255, codes)
@@ -105,9 +119,9 @@ def _exponent(x: OnnxTensor, least: int, greatest: int) -> OnnxTensor:
     """The exponents of positive numbers, between two: what a logarithm says is set right by comparing."""
     graph = x.graph
     guess = graph.op("Floor", graph.op("Log", x.clip(2.0 ** max(least, -126), 3.0e38)) * float(1 / np.log(2)))
-    guess = guess.cast(_I32).clip(least, greatest)
-    guess = guess - (x < _power(guess)).cast(_I32)
-    guess = guess + (x >= _power(guess + 1)).cast(_I32)
+    guess = guess.cast(I32).clip(least, greatest)
+    guess = guess - (x < _power(guess)).cast(I32)
+    guess = guess + (x >= _power(guess + 1)).cast(I32)
     return guess.clip(least, greatest)
 
 
@@ -161,7 +175,7 @@ def cast(x: OnnxTensor, element: int, op: OnnxNode) -> Any:
     """A cast from or to a narrow type, or to unsigned integers of 16 bits; others stay as they are."""
     if element == x.element:
         return x
-    if element == _U16:
+    if element == U16:
         return _halfwords(decoded(x) if is_narrow(x.element) else x)
     if is_narrow(element):
         saturate, mode = bool(op.attribute("saturate", 1)), op.attribute("round_mode", "up")
@@ -171,7 +185,7 @@ def cast(x: OnnxTensor, element: int, op: OnnxNode) -> Any:
 
 def _halfwords(x: OnnxTensor) -> OnnxTensor:
     """Numbers as unsigned integers of 16 bits, which wrap around: the sum of what two tables of 256 have for their bytes."""
-    code = x.cast(_I64) % (1 << 16)
+    code = x.cast(I64) % (1 << 16)
     low, high = (_of_u16(x.graph, np.arange(256) * step) for step in (1, 256))
     return high.gather(code / 256) + low.gather(code % 256)
 

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from hotdesk.frontends.onnx.elements import FLOATS, is_narrow
+from hotdesk.frontends.onnx.elements import FLOATS, I64, U8, is_narrow
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto, TypeProto
 
 Array: TypeAlias = Any
 """An array of NumPy's."""
-_CODES = 2  # UINT8
 
 
 class NotRewritten(Exception):
@@ -98,7 +97,7 @@ class GraphWriter(ABC):
     def concat(self, values: Sequence[OnnxTensor], axis: int) -> OnnxTensor:
         return values[0] if len(values) == 1 else self.op("Concat", *values, axis=axis)
 
-    def arange(self, count: int, like: int = 7) -> OnnxTensor:
+    def arange(self, count: int, like: int = I64) -> OnnxTensor:
         """0, 1, … of an element type."""
         from onnx import helper
 
@@ -415,7 +414,7 @@ def stored(kind: TypeProto) -> TypeProto:
         return kind
     made = type(kind)()
     made.CopyFrom(kind)
-    made.tensor_type.elem_type = _CODES
+    made.tensor_type.elem_type = U8
     return made
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
+from hotdesk.frontends.onnx.elements import F32, I64
 from hotdesk.frontends.onnx.rewrites.arithmetic import reversed_along
 from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 
-_F32 = 1
-_LENGTHS, _PEEPHOLES = 4, 7
+LENGTHS, PEEPHOLES = 4, 7
 _BY_DIRECTION = {"LSTM": (1, 2, 3, 5, 6, 7), "GRU": (1, 2, 3, 5), "RNN": (1, 2, 3, 5)}
 """Inputs that have a dimension for directions: weights, biases, states and peepholes."""
 _STATES = (5, 6)
@@ -32,7 +32,7 @@ def _recurrent(op: OnnxNode) -> Any:
         return op.like(x, *op.inputs[1:])
     if direction == "forward":
         return _steps(op, layout) if op.node.op_type == "LSTM" and _is_beyond_gates(op) else NotImplemented
-    if op.optional(_LENGTHS) is not None and op.node.op_type != "LSTM":
+    if op.optional(LENGTHS) is not None and op.node.op_type != "LSTM":
         return NotImplemented
     ways = [True] if direction == "reverse" else [False, True]
     parts = [_one_way(op, number, backwards, layout) for number, backwards in enumerate(ways)]
@@ -62,7 +62,7 @@ def _quantised(op: OnnxNode) -> Any:
     def weights(place: int, scale: int) -> OnnxTensor:
         steps, zero = (op.tensor(number) for number in (scale, scale + 1))
         steps, zero = (each.unsqueeze(*range(1, 4 - each.rank)) for each in (steps, zero))
-        return ((op.tensor(place).cast(_F32) - zero.cast(_F32)) * steps).transpose(0, 2, 1)
+        return ((op.tensor(place).cast(F32) - zero.cast(F32)) * steps).transpose(0, 2, 1)
 
     attributes = {each.name: op.attribute(each.name) for each in op.node.attribute}
     given = [op.x, weights(1, 8), weights(2, 10), *op.inputs[3:8]]
@@ -71,13 +71,13 @@ def _quantised(op: OnnxNode) -> Any:
 
 def _one_way(op: OnnxNode, number: int, backwards: bool, layout: int) -> list[OnnxTensor]:
     time = 1 if layout else 0
-    lengths = op.optional(_LENGTHS)
+    lengths = op.optional(LENGTHS)
 
     def turned(value: OnnxTensor) -> OnnxTensor:
         """Each sequence in reverse order up to its length."""
         if lengths is None:
             return reversed_along(value, time)
-        return op.graph.op("ReverseSequence", value, lengths.cast(7), time_axis=time, batch_axis=1 - time)
+        return op.graph.op("ReverseSequence", value, lengths.cast(I64), time_axis=time, batch_axis=1 - time)
 
     x = turned(op.x) if backwards else op.x
     inputs: list[OnnxTensor | None] = [x]
@@ -101,7 +101,7 @@ def _one_way(op: OnnxNode, number: int, backwards: bool, layout: int) -> list[On
 
 def _is_beyond_gates(op: OnnxNode) -> bool:
     """Whether torch-mlir passes something over."""
-    given = (op.optional(_LENGTHS), op.optional(_PEEPHOLES))
+    given = (op.optional(LENGTHS), op.optional(PEEPHOLES))
     own = [each.lower() for each in op.attribute("activations") or _LSTM] != _LSTM
     return (
         own or any(each is not None for each in given) or bool(op.attribute("clip") or op.attribute("input_forget", 0))
@@ -118,7 +118,7 @@ def _steps(op: OnnxNode, layout: int) -> Any:
         raise NotRewritten(f"from 1 to {_UNROLLED} steps", str(steps or f"an open number for '{op.x.name}'"))
     axis = 1 if layout else 0
     h, c = (_zeros(x, size) if given is None else given.squeeze(axis) for given in (op.optional(5), op.optional(6)))
-    lengths, bias, peepholes = op.optional(_LENGTHS), op.optional(3), op.optional(_PEEPHOLES)
+    lengths, bias, peepholes = op.optional(LENGTHS), op.optional(3), op.optional(PEEPHOLES)
     whole = x @ weights
     if bias is not None:
         flat = bias.reshape(-1)

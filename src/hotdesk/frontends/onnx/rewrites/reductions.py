@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
+from hotdesk.frontends.onnx.elements import BOOL, I64
 from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTensor, Rewrites
-
-_I64 = 7
 
 
 def selected(candidates: Sequence[OnnxTensor], conditions: Sequence[OnnxTensor]) -> OnnxTensor:
@@ -31,14 +30,14 @@ def all_of(condition: OnnxTensor) -> OnnxTensor:
     """Whether all elements hold, as a scalar."""
     if not condition.rank:
         return condition
-    return condition.cast(_I64).reduce("Min", range(condition.rank)).cast(9)
+    return condition.cast(I64).reduce("Min", range(condition.rank)).cast(BOOL)
 
 
 def any_of(condition: OnnxTensor) -> OnnxTensor:
     """Whether an element holds, as a scalar."""
     if not condition.rank:
         return condition
-    return condition.cast(_I64).reduce("Max", range(condition.rank)).cast(9)
+    return condition.cast(I64).reduce("Max", range(condition.rank)).cast(BOOL)
 
 
 def by_axis(axis: OnnxTensor, rank: int, make: Any) -> OnnxTensor:
@@ -81,7 +80,7 @@ def _sizes_without(sizes: Sequence[int], axes: Sequence[int], keepdims: bool) ->
 def _same(axes: OnnxTensor, wanted: Sequence[int]) -> OnnxTensor:
     """Whether a vector holds the axes, in whatever order."""
     found = axes.reshape(-1, 1).equals(axes.graph.value([list(wanted)]))
-    return all_of(found.cast(_I64).reduce("Max", [0]).cast(9))
+    return all_of(found.cast(I64).reduce("Max", [0]).cast(BOOL))
 
 
 _KINDS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")

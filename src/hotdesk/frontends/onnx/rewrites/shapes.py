@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from hotdesk.frontends.onnx.elements import F32, F64, HALVES, I64
 from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import all_of, any_of, selected
-
-_I64 = 7
 
 
 def _slice(op: OnnxNode) -> Any:
@@ -20,7 +19,7 @@ def _slice(op: OnnxNode) -> Any:
     if len(op.inputs) < 3 or all(each is None or each.constant is not None for each in rest):
         return NotImplemented
     x, sizes, wanted = op.x, op.x.sizes, op.result_sizes()
-    starts, ends, axes, steps = (each if each is None else each.cast(_I64) for each in rest)
+    starts, ends, axes, steps = (each if each is None else each.cast(I64) for each in rest)
     assert starts is not None
     assert ends is not None
     (count,) = starts.sizes
@@ -146,11 +145,11 @@ def _split(op: OnnxNode) -> Any:
 def _range(op: OnnxNode) -> Any:
     start, limit, step = (op.tensor(number) for number in range(3))
     (count,) = op.result_sizes()
-    span = ((limit - start).cast(1 if start.is_float else 11)) / step.cast(1 if start.is_float else 11)
-    length = op.graph.op("Ceil", span).clip(0, count + 1).cast(_I64)
+    span = ((limit - start).cast(F32 if start.is_float else F64)) / step.cast(F32 if start.is_float else F64)
+    length = op.graph.op("Ceil", span).clip(0, count + 1).cast(I64)
     numbers = op.graph.checked(op.graph.arange(count), length.equals(count))
-    if start.element in (10, 16):  # halves are computed in more bits, and rounded once
-        return (start.cast(1) + step.cast(1) * numbers.cast(1)).cast(start.element)
+    if start.element in HALVES:  # halves are computed in more bits, and rounded once
+        return (start.cast(F32) + step.cast(F32) * numbers.cast(F32)).cast(start.element)
     return start + step * numbers.cast(start.element)
 
 
@@ -192,7 +191,7 @@ def _compress(op: OnnxNode) -> Any:
     x, axis = (x.reshape(-1), 0) if axis is None else (x, axis % x.rank)
     (count,), (length,) = (op.result_sizes()[axis],), condition.sizes
     graph = op.graph
-    chosen = condition.cast(_I64)
+    chosen = condition.cast(I64)
     place = graph.op("CumSum", chosen, graph.value(0)) - 1
     here = condition.reshape(1, length) & place.reshape(1, length).equals(graph.arange(count).reshape(count, 1))
     indices = here.where(graph.arange(length), 0).reduce("Sum", [1])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hotdesk.frontends.onnx.elements import I64
 from hotdesk.frontends.onnx.rewrites.nodes import GraphWriter, NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import selected
 
@@ -108,7 +109,7 @@ def _short_time(op: OnnxNode) -> Any:
     else:
         counts = [2 * bins - 2, 2 * bins - 1] if onesided else [bins]
     counts = [count for count in counts if 1 <= count <= x.sizes[1]]
-    step = step.cast(7).reshape()
+    step = step.cast(I64).reshape()
     made = [_frames(x, step, window, count, frames, onesided) for count in counts]
     right = [((step * 0 + (x.sizes[1] - count)) / step).equals(frames - 1) for count in counts]
     if length is not None:

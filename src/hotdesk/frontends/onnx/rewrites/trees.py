@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from hotdesk.frontends.onnx.elements import F32, F64, I64
 from hotdesk.frontends.onnx.rewrites.nodes import Array, NotRewritten, OnnxNode, OnnxTensor, Rewrites
 
 _LEQ, _EQ, _MEMBER = 0, 4, 6
@@ -35,7 +36,6 @@ _JOIN: dict[str, Any] = {"MIN": np.minimum, "MAX": np.maximum}
 """What becomes of votes for one target, if not their sum."""
 _DEEPEST = 256
 """Levels that are written out."""
-_F32, _F64, _I64 = 1, 11, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _ensemble(op: OnnxNode) -> Any:
 def _regressor(op: OnnxNode) -> Any:
     count = op.attribute("n_targets", 1)
     sums = _aggregated(op, _listed(op, "target", count), count, op.attribute("aggregate_function", "SUM"))
-    return _transformed(_with_base(op, sums), op.attribute("post_transform", "NONE")).cast(_F32)
+    return _transformed(_with_base(op, sums), op.attribute("post_transform", "NONE")).cast(F32)
 
 
 def _classifier(op: OnnxNode) -> Any:
@@ -135,7 +135,7 @@ def _classifier(op: OnnxNode) -> Any:
         return _of_two(op, trees, names, transform)
     scores = _with_base(op, _aggregated(op, trees, len(labels), "SUM"))
     best = graph.op("ArgMax", scores, axis=1, keepdims=0)
-    return names.gather(best), _transformed(scores, transform).cast(_F32)
+    return names.gather(best), _transformed(scores, transform).cast(F32)
 
 
 def _of_two(op: OnnxNode, trees: Trees, names: OnnxTensor, transform: str) -> Any:
@@ -147,10 +147,10 @@ def _of_two(op: OnnxNode, trees: Trees, names: OnnxTensor, transform: str) -> An
         raise NotRewritten("two classes of one score, which is the first one's, as it is or LOGISTIC", "others")
     score = _with_base(op, _aggregated(op, trees, 1, "SUM"))
     is_part = bool((trees.weights >= 0).all())
-    label = names.gather((score > (0.5 if is_part else 0.0)).cast(_I64).squeeze(1))
+    label = names.gather((score > (0.5 if is_part else 0.0)).cast(I64).squeeze(1))
     other = 1.0 - score if is_part and transform == "NONE" else -score
     scores = op.graph.concat([other, score], 1)
-    return label, (op.graph.op("Sigmoid", scores) if transform == "LOGISTIC" else scores).cast(_F32)
+    return label, (op.graph.op("Sigmoid", scores) if transform == "LOGISTIC" else scores).cast(F32)
 
 
 def _aggregated(op: OnnxNode, trees: Trees, count: int, aggregate: str) -> OnnxTensor:
@@ -190,8 +190,8 @@ def _rows(op: OnnxNode, trees: Trees) -> OnnxTensor:
         raise NotRewritten("a tensor of rows and features", f"one of rank {x.rank}")
     if x.shape[1] is not None and trees.features.max(initial=0) >= x.shape[1]:
         raise NotRewritten("features that the tensor has", f"feature {trees.features.max()} of {x.shape[1]}")
-    is_double = x.element == _F64 or np.float64 in (trees.splits.dtype, trees.weights.dtype)
-    return x.cast(_F64 if is_double else _F32)
+    is_double = x.element == F64 or np.float64 in (trees.splits.dtype, trees.weights.dtype)
+    return x.cast(F64 if is_double else F32)
 
 
 def _reached(x: OnnxTensor, trees: Trees, roots: Array) -> OnnxTensor:

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from hotdesk.frontends.onnx.elements import I32
 from hotdesk.frontends.onnx.rewrites.nodes import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import all_of, selected
-
-_I32 = 6
 
 
 def _pads(op: OnnxNode, sizes: Sequence[int | None], kernel: Sequence[int]) -> list[int]:
@@ -221,14 +220,14 @@ def _conv_integer(op: OnnxNode) -> Any:
         return NotImplemented
     if by_channel and op.attribute("group", 1) != 1:
         raise NotRewritten("one group", "several")
-    moved = x.cast(_I32) if zero is None else x.cast(_I32) - zero.cast(_I32).reshape()
+    moved = x.cast(I32) if zero is None else x.cast(I32) - zero.cast(I32).reshape()
     ends = padded(moved, pads)
-    ends = (ends if zero is None else ends + zero.cast(_I32).reshape()).cast(x.element)
+    ends = (ends if zero is None else ends + zero.cast(I32).reshape()).cast(x.element)
     if not by_channel or zeros is None:
         return op.like(ends, weights, zero, zeros, pads=None, auto_pad=None)
     ones = op.graph.value(np.ones((1, *weights.sizes[1:])), weights)
     whole, sums = (op.like(ends, each, zero, None, pads=None, auto_pad=None) for each in (weights, ones))
-    return whole - zeros.cast(_I32).reshape(1, -1, *[1] * (x.rank - 2)) * sums
+    return whole - zeros.cast(I32).reshape(1, -1, *[1] * (x.rank - 2)) * sums
 
 
 def _conv_transpose(op: OnnxNode) -> Any:
