@@ -12,7 +12,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create, empty_of, structured
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import attributes_of, function_around
-from hotdesk.models.facts import Facts, no_facts, reads_tensors
+from hotdesk.models.facts import Facts, reads_tensors
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.scf import SELECT
 
@@ -91,5 +91,4 @@ MODELS = {
     "math.*": ELEMENTWISE,
     "arith.constant": OpModel(_constant_facts, _bufferize_constant),
     "arith.select": OpModel(_select_facts, SELECT.bufferize, expand=_expand_select),
-    "cf.assert": OpModel(no_facts),
 }

@@ -1,4 +1,4 @@
-"""Branches between blocks: what they pass to the arguments of the blocks that they lead to."""
+"""Branches between blocks: what they pass to the arguments of the blocks that they lead to; and assertions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from hotdesk.ir.walking import int_array, segment_sizes
 from hotdesk.models.facts import no_facts
 from hotdesk.models.model import Buffers, OpModel
 
+ASSERT = "cf.assert"
+"""Ends the call with an error if what it is given is false: a check."""
 Branches = tuple[tuple[int, int, int], ...]
 
 
@@ -59,4 +61,9 @@ def _model(branches: Callable[[ir.Operation], Branches]) -> OpModel:
     return OpModel(no_facts, _bufferize, branches=branches, takes_scalars=True)
 
 
-MODELS = {"cf.br": _model(_br), "cf.cond_br": _model(_cond_br), "cf.switch": _model(_switch)}
+MODELS = {
+    "cf.br": _model(_br),
+    "cf.cond_br": _model(_cond_br),
+    "cf.switch": _model(_switch),
+    ASSERT: OpModel(no_facts),
+}

@@ -5,11 +5,11 @@
       linalg.generic ins(%v) outs(%b) … }             call @kernel_3(address of %v, address of %B, strides of %v) }
 
 1. Arguments, planned allocations and globals become memrefs at the addresses of the pointer table; so plans and frames are those
-   of functions without control flow (`entry`). Deallocations of what is planned are no code.
+   of functions without control flow (`entry`). Deallocations of what is planned are no code (`flow_memory`).
 2. Other allocations come from a second region (`kernels.region`) and go back to it where deallocation says.
 3. Every op on memory that has a kernel becomes a call of it. Sizes and strides that its operands' types leave open, and scalars,
    are passed as they are at that point.
-4. A failed `cf.assert` stores its code in the status word and leaves the function.
+4. A failed `cf.assert` stores its code in the status word and leaves the function (`flow_checks`).
 5. Parallel loops that are worth it are shared out among the threads of the pool (`parallel_loops`).
 6. A function that calls itself stays one. It takes its memory from the second region, and no more of the stack than `STACK`
    bytes, however deep it calls itself: an assertion at its beginning looks.
@@ -34,14 +34,12 @@ from hotdesk.ir.building import (
     elementwise_copy,
     index_cast,
     index_constant,
-    sliced,
-    with_values,
 )
 from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import called_name, callee_name
 from hotdesk.ir.locations import CHECKED_OP, python_line, source_in_model
 from hotdesk.ir.signature import FunctionSignature, formals, new_function, signature
-from hotdesk.ir.types import element_bytes, element_of, row_major, shape_of
+from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import (
     defined_functions,
     defining_op,
@@ -53,12 +51,14 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.kernels.parts import share_name
 from hotdesk.kernels.region import FUNCTIONS, GIVE, TAKE
+from hotdesk.models.cf import ASSERT
 from hotdesk.models.func import RETURN
 from hotdesk.models.hotdesk import FOREIGN, WITH_KERNELS, foreign_operands
-from hotdesk.models.memref import VIEWS
 from hotdesk.models.new_memory import ALLOC, BASES, DEALLOC, GLOBAL
 from hotdesk.passes.lower.calls import KernelCall
 from hotdesk.passes.lower.entry import NumberTable
+from hotdesk.passes.lower.flow_checks import leave_where_failed, settle_assertions
+from hotdesk.passes.lower.flow_memory import give_back, pointer_to, put_at, shown, take
 from hotdesk.passes.lower.flow_operands import FlowOperands, KnownExtents
 from hotdesk.passes.lower.flow_profile import CALL
 from hotdesk.passes.lower.library import KernelLibrary, has_kernel
@@ -78,14 +78,6 @@ from hotdesk.sizes.size import Size
 
 _CODE = ("scf", "cf", "arith", "math", "memref", "affine", "index", "ub", "vector", "complex")
 """The dialects that MLIR takes to LLVM as they are."""
-
-
-_TOLD = "hotdesk.told"
-"""Marks an assertion whose failure the status word tells already."""
-
-
-_MEMORY = "a size that the machine has memory for"
-
 
 STACK = 1 << 20
 """Bytes of the machine's stack that functions which call themselves may use, below the entry function."""
@@ -213,19 +205,11 @@ class ControlFlowLowering:
             else:
                 number = table_entry(self._table_of_numbers, self._numbers.index(size), before)
                 sizes.append(index_cast(number, ir.IndexType.get(), before))
-        return _shown(pointer, argument.type, sizes, before)
+        return shown(pointer, argument.type, sizes, before)
 
     def _place(self, place: int, op: ir.Operation) -> None:
         """Puts what an op allocates, or a global, in its place."""
-        base = op.results[0]
-        for view in _views_of(base):
-            for use in list(view.uses):
-                user = cast(Any, use.owner).operation
-                if user.name == DEALLOC:
-                    user.erase()
-        pointer = self._at_entry(place, cast(Any, base.type).element_type, op)
-        base.replace_all_uses_with(_shown(pointer, base.type, list(op.operands), op))
-        op.erase()
+        put_at(self._at_entry(place, cast(Any, op.results[0].type).element_type, op), op)
 
     def _take_from_region(self, module: ir.Module, first: ir.Operation) -> None:
         """Takes what is not planned from the second region, and gives it back where it is deallocated."""
@@ -233,18 +217,9 @@ class ControlFlowLowering:
         self._in_region = True
         for buffer in self._buffers:
             if buffer.kind == "heap":
-                _take(region, cast(ir.Operation, defining_op(buffer.base)))
+                take(region, cast(ir.Operation, defining_op(buffer.base)))
         for op in [each for each in nested_ops(module.operation) if each.name == DEALLOC]:
-            memref = op.operands[0]
-            start = create(
-                "memref.extract_aligned_pointer_as_index",
-                [metadata(memref, op).results[0]],
-                [ir.IndexType.get()],
-                before=op,
-            ).results[0]
-            address = index_cast(start, ir.IntegerType.get_signless(64), op)
-            create("func.call", [address], [], {"callee": ir.FlatSymbolRefAttr.get(GIVE)}, before=op)
-            op.erase()
+            give_back(op)
 
     # Functions that call themselves
 
@@ -281,7 +256,7 @@ class ControlFlowLowering:
                     self._lower(op)
         for op in memory:
             if op.name == ALLOC:
-                _take(region, op)
+                take(region, op)
             else:
                 self._place(self._globals.index(_global(op)), op)
         cloned.erase()
@@ -306,7 +281,7 @@ class ControlFlowLowering:
         results = _passed([result.type for result in op.results])
         name = self._name_of(callee_name(op))
         made = self._create_call(name, operands, op, results=results)
-        self._leave_where_failed(op)
+        leave_where_failed(self._status, op)
         rest = iter(made.results)
         for result in op.results:
             result.replace_all_uses_with(_put_together(result.type, rest, op))
@@ -317,13 +292,13 @@ class ControlFlowLowering:
     def _share(self, loop: SharedLoop, name: str) -> None:
         """Has the iterations of a parallel loop shared out, and leaves the function where a check has failed in one."""
         op = loop.op
-        has_checks = any(each.name == "cf.assert" or self._status in each.operands for each in nested_ops(op))
+        has_checks = any(each.name == ASSERT or self._status in each.operands for each in nested_ops(op))
         self._told = source_in_model(op), _UNKNOWN_WORK
         operands = outline(loop, name, self._pointers)
         self._outside[share_name(name)] = ", ".join(str(value.type) for value in operands)
         self._create_call(share_name(name), operands, op)
         if has_checks:
-            self._leave_where_failed(op)
+            leave_where_failed(self._status, op)
         op.erase()
 
     # Ops
@@ -351,9 +326,9 @@ class ControlFlowLowering:
     def _call(self, op: ir.Operation) -> None:
         places = FlowOperands(op)
         kernel = self._library.kernel_of(op, places, places, computes=False)
-        operands = [_pointer(value, op, bytewise=op.name in WITH_KERNELS) for value in kernel.memrefs]
+        operands = [pointer_to(value, op, bytewise=op.name in WITH_KERNELS) for value in kernel.memrefs]
         operands += [places.number(size, op) for size in kernel.scalars]
-        operands += [*kernel.passed, *(_pointer(scratch, op, as_in=kernel.memrefs[-1]) for scratch in kernel.scratch)]
+        operands += [*kernel.passed, *(pointer_to(scratch, op, as_in=kernel.memrefs[-1]) for scratch in kernel.scratch)]
         operands += [self._status] if kernel.needs_status else []
         self._declared.setdefault(kernel.name, ", ".join(str(value.type) for value in operands))
         self._create_call(kernel.name, operands, op)
@@ -382,22 +357,15 @@ class ControlFlowLowering:
         Where the call failed the function is left.
         """
         memrefs, numbers = foreign_operands(op)
-        operands = [*(_pointer(each, op) for each in memrefs), *numbers]
+        operands = [*(pointer_to(each, op) for each in memrefs), *numbers]
         for each in memrefs:
             operands += list(metadata(each, op).results)[2:]
         operands.append(self._status)
         name, called = (text_of(op, each) for each in ("callee", "op"))
         self._outside[name] = ", ".join(str(value.type) for value in operands)
         self._create_call(name, operands, op, called)
-        self._leave_where_failed(op)
+        leave_where_failed(self._status, op)
         op.erase()
-
-    def _leave_where_failed(self, before: ir.Operation) -> None:
-        i32 = ir.IntegerType.get_signless(32)
-        status = create("memref.load", [self._status], [i32], before=before).results[0]
-        holds = compared("eq", status, constant(0, i32, before), before)
-        told: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(""), _TOLD: ir.UnitAttr.get()}
-        create("cf.assert", [holds], [], told, before=before)
 
     # Leaving
 
@@ -410,9 +378,7 @@ class ControlFlowLowering:
         run_mlir_passes(module, "func.func(scf-forall-to-for,convert-vector-to-scf),lower-affine,convert-scf-to-cf")
         own = [each for each in defined_functions(module) if symbol_name(each) not in (TAKE, GIVE)]
         for function in own:
-            status = self._status_of(function)
-            for each in list(function.regions[0].blocks):
-                self._settle_assertions(function, each, status)
+            settle_assertions(function, self._status_of(function), self._library.assertion_code)
         if self._in_region and not _defines(self._library.module, TAKE):
             _define(self._library.module, FUNCTIONS)
         entry = next(each for each in own if symbol_name(each) == self._entry)
@@ -433,42 +399,10 @@ class ControlFlowLowering:
         first = entry_block(function).operations[0].operation
         return element_at(table_entry(table, self._status_place, first), ir.IntegerType.get_signless(32), first)
 
-    def _settle_assertions(self, function: ir.Operation, block: ir.Block, status: ir.Value) -> None:
-        """Leaves the function where an assertion of a block fails."""
-        rest: list[ir.Operation] = []
-        for op in reversed([op.operation for op in block.operations]):
-            if op.name != "cf.assert":
-                rest.append(op)
-                continue
-            holds, failed = block.create_after(), self._failing(function, op, status)
-            for each in reversed(rest):
-                holds.append(each)
-            segments = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0])}
-            branch = create("cf.cond_br", list(op.operands), [], segments, before=op, successors=[holds, failed])
-            op.erase()
-            rest = [branch]
-
-    def _failing(self, function: ir.Operation, check: ir.Operation, status: ir.Value) -> ir.Block:
-        """A block that stores the code of an assertion, unless the status word has one, and returns; its results are not read."""
-        block = function.regions[0].blocks.append()
-        with ir.InsertionPoint(block), check.location:
-            if _TOLD not in check.attributes:
-                number = _zero(ir.IntegerType.get_signless(32), self._library.assertion_code(check))
-                ir.Operation.create("memref.store", operands=[number, status])
-            ir.Operation.create("func.return", operands=list(map(_zero, signature(function).outputs)))
-        return block
-
 
 def _global(op: ir.Operation) -> str:
     """The name of the global that an op gets."""
     return text_of(op, "name")
-
-
-def _zero(kind: ir.Type, value: int = 0) -> ir.Value:
-    """A number of a type, at this point."""
-    is_float = not isinstance(kind, (ir.IndexType, ir.IntegerType))
-    attribute = ir.FloatAttr.get(kind, float(value)) if is_float else ir.IntegerAttr.get(kind, value)
-    return ir.Operation.create("arith.constant", results=[kind], attributes={"value": attribute}).results[0]
 
 
 def _passed(kinds: Sequence[ir.Type]) -> list[ir.Type]:
@@ -510,81 +444,6 @@ def _defines(module: ir.Module, name: str) -> bool:
     return any(symbol_name(op.operation) == name for op in module.body.operations)
 
 
-def _take(region: ir.Value, op: ir.Operation) -> None:
-    """Takes from the second region what an op allocates; a check fails if that is full.
-
-    Bytes that 64 bits cannot count are as many as these can, of which there is never room.
-    """
-    i64, kind = ir.IntegerType.get_signless(64), op.results[0].type
-    zero, most, number = (constant(value, i64, op) for value in (0, -1, element_bytes(element_of(kind))))
-    rest = iter(op.operands)
-    for size in shape_of(kind):
-        index = next(rest) if size is None else index_constant(size, op)
-        factor = index_cast(index, i64, op)
-        low, high = create("arith.mului_extended", [number, factor], [i64, i64], before=op).results
-        is_more = compared("ne", high, zero, op)
-        number = create("arith.select", [is_more, most, low], [i64], before=op).results[0]
-    callee = {"callee": ir.FlatSymbolRefAttr.get(TAKE)}
-    address = create("func.call", [region, number], [i64], callee, before=op).results[0]
-    is_there = compared("ne", address, zero, op)
-    told: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(_MEMORY), CHECKED_OP: ir.StringAttr.get(op.name)}
-    create("cf.assert", [is_there], [], told, before=op)
-    element = cast(Any, kind).element_type
-    op.results[0].replace_all_uses_with(_shown(element_at(address, element, op), kind, list(op.operands), op))
-    op.erase()
-
-
 def _is_kernel_call(op: ir.Operation) -> bool:
     """Whether an op becomes a call of a kernel: a copy too, by that of the loop that it is."""
     return has_kernel(op.name) or op.name in ("memref.copy", FOREIGN)
-
-
-def _views_of(base: ir.Value) -> list[ir.Value]:
-    """A memref and all that show it."""
-    found = [base]
-    for value in found:
-        for use in value.uses:
-            user = cast(Any, use.owner).operation
-            if user.name in VIEWS:
-                found.extend(user.results)
-    return found
-
-
-def _shown(pointer: ir.Value, kind: ir.Type, sizes: Sequence[ir.Value], before: ir.Operation) -> ir.Value:
-    """A memref of a type, its rows one after the other, at an element in memory; `sizes` are the dynamic ones."""
-    shape = shape_of(kind)
-    if cast(Any, kind).affine_map != ir.AffineMap.get_identity(len(shape)):
-        raise LoweringError("a memref", expected="rows one after the other", got=str(kind))
-    static = row_major(shape)
-    known = iter(sizes)
-    values = [next(known) if size is None else index_constant(size, before) for size in shape]
-    steps: list[ir.Value] = []
-    index = ir.IndexType.get()
-    step = index_constant(1, before)
-    for dim in range(len(shape) - 1, -1, -1):
-        if static[dim] is None:
-            steps.insert(0, step)
-        step = create("arith.muli", [step, values[dim]], [index], before=before).results[0]
-    apart = with_values(static, steps)
-    return sliced("memref.reinterpret_cast", [pointer], kind, [0], with_values(shape, sizes), before, strides=apart)
-
-
-def _pointer(
-    memref: ir.Value, before: ir.Operation, *, bytewise: bool = False, as_in: ir.Value | None = None
-) -> ir.Value:
-    """The first element of a memref, as a kernel takes it.
-
-    `bytewise` says whether that takes truths as the bytes they are, `as_in` is a memref whose elements it takes the bytes for.
-    """
-    index, i64 = ir.IndexType.get(), ir.IntegerType.get_signless(64)
-    found = metadata(memref, before)
-    start = create(
-        "memref.extract_aligned_pointer_as_index", [found.results[0]], [index], before=before
-    ).results[0]  # fmt: skip
-    size = index_constant(element_bytes(element_of(memref.type)), before)
-    offset = create("arith.muli", [found.results[1], size], [index], before=before).results[0]
-    address = create("arith.addi", [start, offset], [index], before=before).results[0]
-    number = index_cast(address, i64, before)
-    element = cast(Any, (memref if as_in is None else as_in).type).element_type
-    is_byte = bytewise and element == ir.IntegerType.get_signless(1)
-    return element_at(number, ir.IntegerType.get_signless(8) if is_byte else element, before)

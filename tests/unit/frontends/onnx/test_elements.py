@@ -8,8 +8,14 @@ onnx = pytest.importorskip("onnx")
 
 from hotdesk.frontends.onnx.elements import NARROW, PLAIN  # noqa: E402
 
-OTHERS = {"f32": "FLOAT", "f64": "DOUBLE", "bf16": "BFLOAT16", "i1": "BOOL"}
-OTHERS |= {"f4E2M1FN": "FLOAT4E2M1", "f8E8M0FNU": "FLOAT8E8M0"}
+OTHERS = {
+    "f32": "FLOAT",
+    "f64": "DOUBLE",
+    "bf16": "BFLOAT16",
+    "i1": "BOOL",
+    "f4E2M1FN": "FLOAT4E2M1",
+    "f8E8M0FNU": "FLOAT8E8M0",
+}
 
 
 @pytest.mark.parametrize("element", [*PLAIN, *NARROW])

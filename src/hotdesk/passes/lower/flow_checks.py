@@ -1,0 +1,68 @@
+"""Checks in functions with control flow: where one fails, its code goes to the status word, and the function is left.
+
+    cf.assert %holds, "…"    ->    cf.cond_br %holds, ^rest, ^failed
+                                   ^failed: memref.store %code, %status; return zeros
+
+Behind a call that may have failed, an assertion that the status word is still 0 does the same without a code of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hotdesk._bindings import ir
+from hotdesk.ir.building import compared, constant, create
+from hotdesk.ir.signature import signature
+from hotdesk.models.cf import ASSERT
+
+_TOLD = "hotdesk.told"
+"""Marks an assertion whose failure the status word tells already."""
+
+
+def leave_where_failed(status: ir.Value, before: ir.Operation) -> None:
+    """Asserts that no check has failed yet."""
+    i32 = ir.IntegerType.get_signless(32)
+    found = create("memref.load", [status], [i32], before=before).results[0]
+    holds = compared("eq", found, constant(0, i32, before), before)
+    told: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(""), _TOLD: ir.UnitAttr.get()}
+    create(ASSERT, [holds], [], told, before=before)
+
+
+def settle_assertions(function: ir.Operation, status: ir.Value, code_of: Callable[[ir.Operation], int]) -> None:
+    """Has the assertions of a function, which has no structured control flow any more, leave it where they fail."""
+    for block in list(function.regions[0].blocks):
+        _settle(function, block, status, code_of)
+
+
+def _settle(function: ir.Operation, block: ir.Block, status: ir.Value, code_of: Callable[[ir.Operation], int]) -> None:
+    rest: list[ir.Operation] = []
+    for op in reversed([op.operation for op in block.operations]):
+        if op.name != ASSERT:
+            rest.append(op)
+            continue
+        code = None if _TOLD in op.attributes else code_of(op)
+        holds, failed = block.create_after(), _failing(function, op.location, status, code)
+        for each in reversed(rest):
+            holds.append(each)
+        segments = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0])}
+        branch = create("cf.cond_br", list(op.operands), [], segments, before=op, successors=[holds, failed])
+        op.erase()
+        rest = [branch]
+
+
+def _failing(function: ir.Operation, location: ir.Location, status: ir.Value, code: int | None) -> ir.Block:
+    """A block that stores the code of an assertion, if it has one, and returns; what it returns is not read."""
+    block = function.regions[0].blocks.append()
+    with ir.InsertionPoint(block), location:
+        if code is not None:
+            number = _constant(ir.IntegerType.get_signless(32), code)
+            ir.Operation.create("memref.store", operands=[number, status])
+        ir.Operation.create("func.return", operands=list(map(_constant, signature(function).outputs)))
+    return block
+
+
+def _constant(kind: ir.Type, value: int = 0) -> ir.Value:
+    """A number of a type, at the insertion point."""
+    is_float = not isinstance(kind, (ir.IndexType, ir.IntegerType))
+    attribute = ir.FloatAttr.get(kind, float(value)) if is_float else ir.IntegerAttr.get(kind, value)
+    return ir.Operation.create("arith.constant", results=[kind], attributes={"value": attribute}).results[0]
