@@ -27,7 +27,7 @@ from hotdesk.errors import OptionError, PassError
 from hotdesk.explain import Source
 from hotdesk.ir.context import entered
 from hotdesk.ir.locations import placed
-from hotdesk.ir.walking import nested_ops, symbol_name
+from hotdesk.ir.walking import is_function, nested_ops, symbol_name
 
 
 def check_module(
@@ -108,7 +108,7 @@ def _prepared(module: ir.Module) -> tuple[ir.Operation, Expansions]:
 
 def _function(module: ir.Operation, name: str | None) -> ir.Operation:
     ops = [op.operation for op in module.regions[0].blocks[0].operations]
-    found = {symbol_name(op): op for op in ops if op.name == "func.func" and len(op.regions[0].blocks)}
+    found = {symbol_name(op): op for op in ops if is_function(op) and len(op.regions[0].blocks)}
     if not found:
         raise OptionError("the module", expected="a function with a body", got="none")
     if name is None:

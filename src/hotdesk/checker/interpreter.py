@@ -33,7 +33,7 @@ from hotdesk.explain import Source
 from hotdesk.graphs import reached
 from hotdesk.ir.locations import placed, python_line, source_of
 from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
-from hotdesk.ir.walking import segment_sizes, symbol_name
+from hotdesk.ir.walking import is_function, segment_sizes, symbol_name
 from hotdesk.models.scf import LOOPS_AND_BRANCHES
 
 Frame: TypeAlias = "list[Value]"
@@ -421,7 +421,7 @@ class Interpreter:
     def _ready(self, name: str, at: Source | None) -> _ReadyFunction:
         if name not in self._functions:
             op = self._symbols.get(name)
-            if op is None or op.name != "func.func" or not len(op.regions[0].blocks):
+            if op is None or not is_function(op) or not len(op.regions[0].blocks):
                 raise LoweringError(
                     f"function @{name}", expected="a function with a body", got="none",
                     where=at.location if at is not None else None,

@@ -14,7 +14,7 @@ from hotdesk.cli.written import value_names
 from hotdesk.errors import HotdeskError
 from hotdesk.explain import Decision, Source
 from hotdesk.explain.remarks import Remark, RemarkFilter, as_line, as_yaml, failure_of, remark_of
-from hotdesk.ir.walking import symbol_name
+from hotdesk.ir.walking import is_module, symbol_name
 from hotdesk.passes.manual import failed_condition
 from hotdesk.sizes.writing import renamed
 
@@ -30,7 +30,7 @@ class Functions:
     @classmethod
     def of(cls, top: ir.Operation, source: Input) -> Functions:
         inside = [op.operation for region in top.regions for block in region.blocks for op in block.operations]
-        named = [op for op in (top, *inside) if "sym_name" in op.attributes and op.name != "builtin.module"]
+        named = [op for op in (top, *inside) if "sym_name" in op.attributes and not is_module(op)]
         return cls(tuple((source.place(op.location), symbol_name(op)) for op in named))
 
     def at(self, place: FilePosition) -> str:

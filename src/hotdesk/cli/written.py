@@ -19,7 +19,7 @@ from hotdesk.explain import Decision, Source
 from hotdesk.explain.answers import Spot
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_any_tensor, is_buffer
-from hotdesk.ir.walking import nested_ops
+from hotdesk.ir.walking import is_function, is_module, nested_ops
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _TOKEN = re.compile(rf"{_STRING}|//[^\n]*|(?:(?m:^)\s*#[\w$.-]+\s*=\s*|(?<![\w.@%#!$-]))(loc\s*\()")
@@ -143,7 +143,7 @@ def _receivers(module: ir.Module) -> dict[Position, tuple[Position, ...]]:
     """Of a result those that use it, of an op with regions also their arguments, of what ends a block those it passes on to."""
     found: dict[Position, dict[Position, None]] = {}
     for op in nested_ops(module.operation):
-        if op.name == "func.func":
+        if is_function(op):
             for argument in _arguments(op):
                 _add(found, argument.location, _users(argument))
             continue
@@ -154,7 +154,7 @@ def _receivers(module: ir.Module) -> dict[Position, tuple[Position, ...]]:
         if not len(op.results):
             parent = cast(Any, op.parent).operation
             to += [a.location for block in op.successors for a in block.arguments]
-            to += [] if parent.name in ("func.func", "builtin.module") else [parent.location]
+            to += [] if is_function(parent) or is_module(parent) else [parent.location]
         _add(found, op.location, to)
     return {at: tuple(to) for at, to in found.items()}
 

@@ -21,7 +21,16 @@ def main_function(module: ir.Module, name: str = "main") -> ir.Operation:
 def functions_of(module: ir.Module | ir.Operation) -> list[ir.Operation]:
     """The `func.func`s of a module, declarations too, in order."""
     ops = [op.operation for op in module.operation.regions[0].blocks[0].operations]
-    return [op for op in ops if op.name == "func.func"]
+    return list(filter(is_function, ops))
+
+
+def is_function(op: ir.Operation) -> bool:
+    """Whether it is a `func.func`, defined or declared."""
+    return op.name == "func.func"
+
+
+def is_module(op: ir.Operation) -> bool:
+    return op.name == "builtin.module"
 
 
 def globals_of(module: ir.Module) -> dict[str, ir.Operation]:
@@ -39,12 +48,12 @@ def ops_around(op: ir.Operation) -> Iterator[ir.Operation]:
 
 def function_around(op: ir.Operation) -> ir.Operation:
     """The `func.func` that an op is in, or is."""
-    return next(each for each in chain([op], ops_around(op)) if each.name == "func.func")
+    return next(filter(is_function, chain([op], ops_around(op))))
 
 
 def module_around(op: ir.Operation) -> ir.Operation:
     """The module that an op is in, or is."""
-    return next(each for each in chain([op], ops_around(op)) if each.name == "builtin.module")
+    return next(filter(is_module, chain([op], ops_around(op))))
 
 
 def defined_functions(module: ir.Module) -> list[ir.Operation]:
@@ -56,7 +65,7 @@ def modules(module: ir.Module) -> list[ir.Module]:
     """A module and those nested in it, outermost first; each has functions of its own."""
     found = [module]
     for each in found:
-        found += (cast(ir.Module, op) for op in each.body.operations if op.operation.name == "builtin.module")
+        found += (cast(ir.Module, op) for op in each.body.operations if is_module(op.operation))
     return found
 
 
@@ -72,7 +81,7 @@ def straight_functions(module: ir.Module) -> list[ir.Operation]:
 
 def is_declaration(operation: ir.Operation) -> bool:
     """Whether it is a `func.func` without a body."""
-    return operation.name == "func.func" and not len(operation.regions[0].blocks)
+    return is_function(operation) and not len(operation.regions[0].blocks)
 
 
 def symbol_name(operation: ir.Operation) -> str:

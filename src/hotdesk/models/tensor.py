@@ -45,7 +45,9 @@ WHOLE_VIEWS = (*RESHAPES, "tensor.cast")
 """Ops whose result is all of a tensor, by another type or shape."""
 VIEWS = frozenset({*WHOLE_VIEWS, "tensor.extract_slice"})
 """Ops whose result lies where a tensor does."""
-KEEPS_NOTHING = ("tensor.empty", "arith.constant")
+EMPTY = "tensor.empty"
+"""Makes a tensor without contents, of the sizes that are its operands."""
+KEEPS_NOTHING = (EMPTY, "arith.constant")
 """Ops whose result takes no memory when it is made: none yet, or some all the time."""
 _FILLING = ("tensor.pad", "tensor.concat", "tensor.generate")
 
@@ -356,7 +358,7 @@ def _overwrites(use: Any) -> bool:
 MODELS = {
     **tensor_slices.MODELS,
     **tensor_parts.MODELS,
-    "tensor.empty": OpModel(_empty_facts, _bufferize_empty),
+    EMPTY: OpModel(_empty_facts, _bufferize_empty),
     "tensor.dim": OpModel(no_facts, _bufferize_dim),
     "tensor.rank": OpModel(no_facts, _bufferize_rank),
     "tensor.extract": OpModel(reads_tensors, _bufferize_extract),

@@ -37,6 +37,8 @@ from hotdesk.ir.walking import (
     top_level_ops,
     values_read,
 )
+from hotdesk.models.cf import ASSERT
+from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.func import CALLS
 from hotdesk.models.generics import is_linalg
 from hotdesk.models.hotdesk import SPREAD, letters_of, scratch_operands
@@ -44,6 +46,7 @@ from hotdesk.models.memref import stored, viewed
 from hotdesk.models.new_memory import ALLOC, ALLOCA, DEALLOC, freed
 from hotdesk.models.payloads import LOADS
 from hotdesk.models.registry import model_of
+from hotdesk.models.tensor import EMPTY
 from hotdesk.passes.bufferize.decompositions import decompositions
 
 
@@ -69,7 +72,7 @@ def _tensor(module: ir.Module) -> ir.Operation | None:
 
 def _undefined_tensor(module: ir.Module) -> ir.Operation | None:
     ops = (op for function in all_functions(module) for op in nested_ops(function))
-    return next((op for op in ops if op.name == "tensor.empty"), None)
+    return next((op for op in ops if op.name == EMPTY), None)
 
 
 def _kept_allocation(module: ir.Module) -> ir.Operation | None:
@@ -157,7 +160,7 @@ def _open_division(module: ir.Module) -> ir.Operation | None:
 
 
 def _is_open(divisor: ir.Value) -> bool:
-    return constant_of(divisor) in (None, 0, -1) and made_by(divisor, "arith.select") is None
+    return constant_of(divisor) in (None, 0, -1) and made_by(divisor, CHOICE) is None
 
 
 def _unchecked_index(module: ir.Module) -> ir.Operation | None:
@@ -167,7 +170,7 @@ def _unchecked_index(module: ir.Module) -> ir.Operation | None:
             body = op.regions[0].blocks[0]
             inside = [view.operation for view in body.operations]
             read = next((each for each in inside if each.name in LOADS and _is_read_at(each, body)), None)
-            if read is not None and all(each.name != "cf.assert" for each in nested_ops(op)):
+            if read is not None and all(each.name != ASSERT for each in nested_ops(op)):
                 return read
     return None
 
@@ -212,7 +215,7 @@ def _fits(op: ir.Operation) -> bool:
 
 
 def _shared_undefined(module: ir.Module) -> ir.Operation | None:
-    ops = (op for function in all_functions(module) for op in top_level_ops(function) if op.name == "tensor.empty")
+    ops = (op for function in all_functions(module) for op in top_level_ops(function) if op.name == EMPTY)
     return next((op for op in ops if len(list(op.results[0].uses)) > 1), None)
 
 

@@ -14,7 +14,7 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import ops_around
-from hotdesk.models.control_flow import branched
+from hotdesk.models.control_flow import CHOICE, branched
 from hotdesk.models.facts import Flow
 from hotdesk.models.registry import registered_model
 from hotdesk.program.records import ENTRY, EXIT
@@ -66,7 +66,7 @@ def _replaced(size: Size, values: Mapping[Any, Size | None]) -> Size | None:
 
 
 def _of_results(op: ir.Operation) -> Sources:
-    if op.name == "arith.select":  # no control flow, but one of two values all the same
+    if op.name == CHOICE:  # no control flow, but one of two values all the same
         return {op.results[0]: (op.operands[1], op.operands[2])}
     model = registered_model(op.name)
     if model is None or model.flow is None:

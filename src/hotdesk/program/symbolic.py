@@ -19,6 +19,7 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.shapes import MadeWith, shape_made
 from hotdesk.ir.types import DYNAMIC, element_bytes, element_of, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, flag_of, int_array, integer_of
+from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.memref import METADATA
 from hotdesk.program.joins import is_inside, settled, sources_of
 from hotdesk.sizes.expressions import integer, product, replaced
@@ -123,7 +124,7 @@ class SymbolicSizes:
             return None if _narrows(op) or self._changes_sign(op) else self.value(op.operands[0])
         if name.startswith("arith.") and len(op.operands) == 2 and _has_bits_of_sizes(value):
             return arithmetic(name, self.value(op.operands[0]), self.value(op.operands[1]), self.may_be_negative)
-        if name == "arith.select":
+        if name == CHOICE:
             return self._select(op)
         if name in ("affine.apply", "affine.min", "affine.max"):
             return applied(op, [self.value(v) for v in op.operands])

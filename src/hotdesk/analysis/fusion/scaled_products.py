@@ -32,6 +32,7 @@ from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import captured_operands, defining_op
 from hotdesk.models.generics import Generic, read_generic
 from hotdesk.models.purity import is_pure
+from hotdesk.models.tensor import EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ def _stands_in_front(line: StraightLine, value: ir.Value, place: int, late: list
     if maker is None or maker < place or line.ops[maker] in late:
         return True
     op = line.ops[maker]
-    if shape_of(value.type) or op.name not in ("linalg.generic", "tensor.empty") or not is_pure(op):
+    if shape_of(value.type) or op.name not in ("linalg.generic", EMPTY) or not is_pure(op):
         return False
     used = [*op.operands, *(each for _, _, each in captured_operands(op))]
     if not all(_stands_in_front(line, each, place, late) for each in used):

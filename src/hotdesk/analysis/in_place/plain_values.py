@@ -19,7 +19,7 @@ from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Reason
-from hotdesk.ir.walking import functions_of
+from hotdesk.ir.walking import functions_of, is_function, is_module
 from hotdesk.program.dataflow import united
 from hotdesk.program.liveness import Liveness
 from hotdesk.sizes.proofs import SizeProver
@@ -61,10 +61,9 @@ def only_function(given: Any) -> ir.Operation:
     op = getattr(given, "operation", None)
     if not isinstance(op, ir.Operation):
         raise InvalidIRError("analysis", expected="a func.func, or a module with one", got=type(given).__name__)
-    is_module = op.name == "builtin.module"
-    functions = functions_of(op) if is_module else [op] if op.name == "func.func" else []
+    functions = functions_of(op) if is_module(op) else [op] if is_function(op) else []
     if len(functions) != 1:
-        got = f"a module with {len(functions)}" if is_module else op.name
+        got = f"a module with {len(functions)}" if is_module(op) else op.name
         raise InvalidIRError("analysis", expected="a func.func, or a module with one", got=got)
     return functions[0]
 

@@ -30,10 +30,11 @@ from hotdesk.analysis.insertion.raised_peak import RaisedPeak
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import DYNAMIC, SLICE, is_memref
-from hotdesk.ir.walking import defining_op, int_array, made_by, users
+from hotdesk.ir.walking import defining_op, int_array, is_function, made_by, users
 from hotdesk.models.memref import asks_for_size
 from hotdesk.models.new_memory import new_memory
 from hotdesk.models.registry import model_of
+from hotdesk.models.tensor import EMPTY
 
 INSERTIONS = ("tensor.insert_slice", "tensor.parallel_insert_slice", "bufferization.materialize_in_destination")
 _DESTINATION_STYLE = ("linalg", "hotdesk", "tm_tensor", "tensor")
@@ -46,7 +47,7 @@ def find_chain(insertion: ir.Operation, held: RaisedPeak) -> Chain | Decision | 
     """
     links: list[ir.Operation] = []
     value, operand = insertion.operands[0], -1
-    while (op := defining_op(value)) is not None and op.name != "tensor.empty":
+    while (op := defining_op(value)) is not None and op.name != EMPTY:
         followed = _followed(op, value)
         if followed is None:
             return None
@@ -116,7 +117,7 @@ def _is_before(op: ir.Operation, anchor: ir.Operation) -> bool:
     """Whether an op comes before another one of the same block, or of a block around it."""
     while op.block != anchor.block:
         parent = cast(Any, op.parent)
-        if parent is None or parent.operation.name == "func.func":
+        if parent is None or is_function(parent.operation):
             return False
         op = parent.operation
     return op != anchor and op.is_before_in_block(anchor)
@@ -144,7 +145,7 @@ def _destination_read(
 ) -> tuple[Reason, ir.Operation] | None:
     """Who reads the destination after `start`, the first op that will write into it, or while the links write."""
     destination = insertion.operands[1]
-    if made_by(destination, "tensor.empty") is not None:
+    if made_by(destination, EMPTY) is not None:
         return None
     for user, value in _readers(destination, insertion):
         if user in links:

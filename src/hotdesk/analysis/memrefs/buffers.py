@@ -35,6 +35,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import element_bytes, element_of, is_memref
 from hotdesk.ir.walking import is_loop_or_branch, ops_outside_payloads, top_level_ops
+from hotdesk.models.cf import ASSERT
 from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.func import CALL
 from hotdesk.models.memref import QUIET, VIEWS
@@ -105,7 +106,7 @@ def is_straight(function: ir.Operation, sizes: SymbolicSizes) -> bool:
             return False
         if any(isinstance(result.type, ir.IndexType) and is_opaque(sizes.value(result)) for result in op.results):
             return False
-        if op.name == "cf.assert" and not _is_of_sizes(sizes.condition(op.operands[0])):
+        if op.name == ASSERT and not _is_of_sizes(sizes.condition(op.operands[0])):
             return False
     return True
 

@@ -26,7 +26,7 @@ from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.models.hotdesk import letters_of
 from hotdesk.models.purity import is_pure
-from hotdesk.models.tensor import KEEPS_NOTHING
+from hotdesk.models.tensor import EMPTY, KEEPS_NOTHING
 
 MOST_OPERATIONS = 24
 _PER_ELEMENT = 16
@@ -102,7 +102,7 @@ class _KeptAcross:
         kept = self._made_again(number, before, size, operations)
         if kept is None or kept >= size:
             return None
-        if any(self.line.is_fenced(each, before) for each in operations if self.line.ops[each].name != "tensor.empty"):
+        if any(self.line.is_fenced(each, before) for each in operations if self.line.ops[each].name != EMPTY):
             return None
         order = tuple(sorted({*operations, *views}))
         return RecomputeChain(number, order, before, late, size - kept, sum(cost_of(self.line, each) for each in order))
@@ -120,7 +120,7 @@ class _KeptAcross:
                 continue
             if self.line.ops[maker].name == "arith.constant":
                 continue
-            if self.line.ops[maker].name == "tensor.empty":
+            if self.line.ops[maker].name == EMPTY:
                 operations.add(maker)
                 continue
             if maker in operations or (root not in self.gone and self.line.last_read(root) >= before):
@@ -159,7 +159,7 @@ def cost_of(line: StraightLine, number: int) -> int:
     """The cost of an operation, as the module docstring has it."""
     op = line.ops[number]
     tensors = [value for value in (*op.operands, *op.results) if is_tensor(value.type)]
-    if op.name in FOLLOWED_VIEWS or not op.results or not tensors or op.name == "tensor.empty":
+    if op.name in FOLLOWED_VIEWS or not op.results or not tensors or op.name == EMPTY:
         return 0
     moved = sum(_elements(value) for value in tensors)
     return moved + 2 * _products(op) // _PER_ELEMENT

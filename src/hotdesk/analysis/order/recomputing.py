@@ -20,6 +20,7 @@ from hotdesk.analysis.order.axes import FOLLOWED_VIEWS
 from hotdesk.analysis.order.straight_line import StraightLine, ValueRead
 from hotdesk.ir.types import is_tensor
 from hotdesk.models.generics import is_linalg
+from hotdesk.models.tensor import EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,5 +108,5 @@ def _is_there(line: StraightLine, value: ir.Value, before: int) -> bool:
 
 def _distance(line: StraightLine, first: int, second: int) -> int:
     """How many operations between two make tensors that are no views."""
-    between = (op for op in line.ops[first + 1 : second] if op.name not in FOLLOWED_VIEWS and op.name != "tensor.empty")
+    between = (op for op in line.ops[first + 1 : second] if op.name not in FOLLOWED_VIEWS and op.name != EMPTY)
     return sum(any(is_tensor(result.type) for result in op.results) for op in between)

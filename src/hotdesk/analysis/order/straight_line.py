@@ -12,6 +12,7 @@ from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, top_level_ops, values_read
 from hotdesk.models.purity import is_fence
+from hotdesk.models.tensor import EMPTY
 from hotdesk.program.symbolic import SymbolicSizes
 
 
@@ -77,7 +78,7 @@ class StraightLine:
     def is_empty(self, value: ir.Value) -> bool:
         """Whether a tensor is a `tensor.empty`."""
         maker = self.makers.get(value)
-        return maker is not None and self.ops[maker].name == "tensor.empty"
+        return maker is not None and self.ops[maker].name == EMPTY
 
     def root(self, value: ir.Value) -> tuple[ir.Value, list[int]]:
         """What a value is a view of, itself if it is none, and the operations that make the view, the last one first."""

@@ -31,6 +31,8 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import DONATED, SHAPE, Formal, FunctionSignature, set_signature, signature
 from hotdesk.ir.types import is_memref, is_row_major, is_strided, layout_of, memref_with, shape_of, static_entries
 from hotdesk.ir.walking import entry_block, made_by, nested_ops, top_level_ops
+from hotdesk.models.func import RETURN
+from hotdesk.models.new_memory import ALLOC, ALLOCA, DEALLOC
 from hotdesk.sizes.size import spelled
 
 _SIZE = "memref<?x0xi8>"
@@ -53,7 +55,7 @@ def lay_out_allocations(module: ir.Module) -> None:
 
     Raises UnsupportedOpError where strides are known only at run time, or go backwards.
     """
-    for op in [op for op in nested_ops(module.operation) if op.name in ("memref.alloc", "memref.alloca")]:
+    for op in [op for op in nested_ops(module.operation) if op.name in (ALLOC, ALLOCA)]:
         made = op.results[0]
         kind = made.type
         if not has_own_layout(kind):
@@ -67,12 +69,12 @@ def lay_out_allocations(module: ir.Module) -> None:
         is_known = isinstance(reach, int)
         flat = memref_with([reach if is_known else None], kind)
         operands: list[ir.Value] = [] if is_known else [reach]
-        if op.name == "memref.alloc":
+        if op.name == ALLOC:
             memory = alloc(flat, operands, op)
         else:
             segments: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0])}
             memory = create(op.name, operands, [flat], segments, before=op).results[0]
-        for use in [use for use in made.uses if cast(Any, use.owner).operation.name == "memref.dealloc"]:
+        for use in [use for use in made.uses if cast(Any, use.owner).operation.name == DEALLOC]:
             cast(Any, use.owner).operation.operands[0] = memory
         made.replace_all_uses_with(_seen(memory, kind, offset, sizes, steps, op))
         op.erase()
@@ -173,7 +175,7 @@ def strided_arguments(main: ir.Operation, names: Sequence[str], written: frozens
         argument.set_type(flat)
         view = _seen(argument, kind, 0, sizes, steps, first)
         for user, number in users:
-            if user.name != "func.return":
+            if user.name != RETURN:
                 user.operands[number] = view
         found.append(StridedArgument(position, names[position], shape, strides, position in written, str(kind), named))
     set_signature(main, FunctionSignature(tuple(arguments), tuple(outputs)))

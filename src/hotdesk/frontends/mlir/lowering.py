@@ -19,6 +19,7 @@ from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_any_tensor, is_strided, shape_of
 from hotdesk.ir.walking import globals_of, is_declaration, nested_ops, text_of
+from hotdesk.models.new_memory import GLOBAL
 
 _LOWERINGS: Mapping[str, tuple[str, ...]] = {
     "stablehlo": (  # signs go last: which of two integers is greater depends on them
@@ -116,7 +117,7 @@ def refuse_what_is_not_compiled(module: ir.Module, *, keeps_globals: bool = Fals
             raise UnsupportedOpError(
                 f"call of @{name}", expected="a function with a body", got="a declaration", where=where
             )
-        if op.name == "memref.get_global":
+        if op.name == GLOBAL:
             _refuse_unknown(op, globals_)
         if _dialect(op) == "linalg" and any(inner.name == "memref.store" for inner in nested_ops(op)):
             expected = "an op that yields what it computes"

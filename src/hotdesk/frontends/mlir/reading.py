@@ -20,7 +20,7 @@ from hotdesk.ir.functions import find_uses, is_private, named_functions
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import new_function, signature
 from hotdesk.ir.symbols import Symbols
-from hotdesk.ir.walking import entry_block, is_declaration, symbol_name
+from hotdesk.ir.walking import entry_block, is_declaration, is_module, symbol_name
 
 Given: TypeAlias = "str | bytes | os.PathLike[str] | ir.Module"
 
@@ -178,7 +178,7 @@ def make_main(module: ir.Module, entry: ir.Operation) -> None:
     of theirs is called.
     """
     for op in list(module.body.operations):
-        if op.operation.name == "builtin.module":
+        if is_module(op.operation):
             op.operation.erase()
     symbols = Symbols()
     if symbol_name(entry) in find_uses(module):

@@ -15,6 +15,7 @@ from functools import reduce
 from hotdesk._bindings import ir
 from hotdesk.ir.building import compared, create, dim, index_constant
 from hotdesk.ir.walking import constant_of, int_array, integer_of, made_by, nested_ops
+from hotdesk.models.control_flow import CHOICE
 
 _EQUAL = 1
 """The predicate `oeq` of `arith.cmpf`."""
@@ -34,10 +35,8 @@ def _settle(loop: ir.Operation) -> None:
     """Gives a loop PyTorch's rule, if it is one of torch-mlir's that look for places."""
     block = loop.regions[0].blocks[0]
     *_, end = (each.operation for each in block.operations)
-    kept = made_by(end.operands[0], "arith.select")  # the place so far, if there is one, else
-    taken = (
-        None if kept is None else made_by(kept.operands[1], "arith.select")
-    )  # this one, if its element is the largest
+    kept = made_by(end.operands[0], CHOICE)  # the place so far, if there is one, else
+    taken = None if kept is None else made_by(kept.operands[1], CHOICE)  # this one, if its element is the largest
     none_yet = None if kept is None else made_by(kept.operands[0], "arith.cmpi")
     is_largest = None if taken is None else made_by(taken.operands[0], "arith.cmpf")
     element = None if is_largest is None else made_by(is_largest.operands[0], "tensor.extract")

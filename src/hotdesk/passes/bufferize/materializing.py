@@ -22,6 +22,7 @@ from hotdesk.ir.walking import made_by, ops_around, users
 from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
 from hotdesk.models.facts import Facts
 from hotdesk.models.new_memory import ALLOC
+from hotdesk.models.tensor import EMPTY
 from hotdesk.program.symbolic import byte_size
 
 _WITH_PAYLOADS = ("linalg", "tm_tensor", "tensor")
@@ -140,7 +141,7 @@ class Materializing:
         )
 
     def _sizes(self, value: ir.Value) -> list[ir.Value]:
-        empty = made_by(value, "tensor.empty")
+        empty = made_by(value, EMPTY)
         if empty is not None:
             return list(empty.operands)
         dynamic = None in shape_of(value.type)
@@ -176,6 +177,6 @@ def _is_undefined(value: ir.Value) -> bool:
     """Whether a tensor has no contents yet, before or after its own bufferization."""
     producer = made_by(value, TO_TENSOR)
     if producer is None:
-        return made_by(value, "tensor.empty") is not None
+        return made_by(value, EMPTY) is not None
     memref = producer.operands[0]
     return made_by(memref, ALLOC) is not None and all(user.name == TO_TENSOR for user in users(memref))

@@ -17,6 +17,7 @@ from hotdesk.ir.laid_out import can_cast
 from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_with, shape_of
 from hotdesk.ir.walking import defining_op, made_by
 from hotdesk.models.control_flow import CHOICE
+from hotdesk.models.tensor import EMPTY
 from hotdesk.passes.bufferize.early_sizes import EarlySizes
 from hotdesk.passes.bufferize.materializing import copied_as
 from hotdesk.passes.bufferize.memory import PlaceMemory
@@ -130,7 +131,7 @@ class Memrefs:
             return False
         if producer.name == "bufferization.alloc_tensor":
             return self._readers.root[self._numbers[value]] in self._readers.undefined
-        return producer.name == "tensor.empty"
+        return producer.name == EMPTY
 
     def number(self, value: ir.Value) -> int:
         """The number of a tensor."""

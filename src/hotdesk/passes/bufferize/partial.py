@@ -14,10 +14,11 @@ from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.ir.walking import all_functions, captured_operands, nested_ops, segment_sizes
 from hotdesk.models.registry import model_of
+from hotdesk.models.tensor import EMPTY
 from hotdesk.passes.bufferize.expanding import expand_among
 from hotdesk.passes.bufferize.materializing import Materializing, copied_as, outside_payloads, to_buffer, to_tensor
 
-_UNDEFINED = ("tensor.empty", "bufferization.alloc_tensor")
+_UNDEFINED = (EMPTY, "bufferization.alloc_tensor")
 _IN_PAYLOADS = ("tensor.extract", "tensor.dim")
 
 

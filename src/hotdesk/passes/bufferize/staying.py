@@ -6,7 +6,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_any_tensor
-from hotdesk.ir.walking import nested_ops
+from hotdesk.ir.walking import is_function, is_module, nested_ops
 
 
 def tensor_at(op: ir.Operation) -> ir.Type | None:
@@ -31,7 +31,7 @@ def refuse_elsewhere(module: ir.Module) -> None:
     """
     for view in module.body.operations:
         place = view.operation
-        if place.name in ("func.func", "builtin.module"):
+        if is_function(place) or is_module(place):
             continue
         for op in (place, *nested_ops(place)):
             found = tensor_at(op)

@@ -30,6 +30,7 @@ from hotdesk.kernels.scratch import GIVE_SCORES, TAKE_SCORES
 from hotdesk.kernels.text import KernelBuilder, KernelText, Operand, View
 from hotdesk.kernels.values import Index
 from hotdesk.kernels.vectors import VectorBuilder
+from hotdesk.models.control_flow import CHOICE
 from hotdesk.passes.lower.products import MatrixOperand, ProductSizes, write_product
 
 QUERY, KEY, SUMMED, COLUMN, UNIT = "m", "n", "d", "e", "1"
@@ -540,7 +541,7 @@ def _literal(attribute: ir.Attribute) -> str:
 def _reach(block: ir.Block) -> int | None:
     """The last key that can count for a query, less the query: where others become -∞ by a comparison of the two numbers."""
     last = list(block.operations)[-1].operation
-    choice = made_by(last.operands[0], "arith.select")
+    choice = made_by(last.operands[0], CHOICE)
     *_, query, key = block.arguments
     if choice is None or constant_of(choice.operands[2]) != -inf:
         return None

@@ -10,7 +10,7 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.ir.building import index_constant
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import constant_of, defining_op, values_read
+from hotdesk.ir.walking import constant_of, defining_op, is_function, values_read
 from hotdesk.models.memref import VIEWS, viewed
 from hotdesk.models.new_memory import BASES
 from hotdesk.passes.lower.unpacked_memrefs import metadata
@@ -87,4 +87,4 @@ def base_of(value: ir.Value) -> ir.Value | None:
     if op is not None:
         return value if op.name in BASES else None
     owner = cast(ir.Block, value.owner)
-    return value if owner.owner.operation.name == "func.func" and owner == owner.region.blocks[0] else None
+    return value if is_function(owner.owner.operation) and owner == owner.region.blocks[0] else None

@@ -31,6 +31,7 @@ from hotdesk.ir.walking import (
     text_of,
     top_level_ops,
 )
+from hotdesk.models.cf import ASSERT
 from hotdesk.models.func import RETURN
 from hotdesk.models.hotdesk import FOREIGN, foreign_operands
 from hotdesk.models.memref import VIEWS
@@ -201,7 +202,7 @@ class _FunctionLowering:
     def _calls(self, sources: Sequence[Source]) -> list[KernelCall]:
         calls: list[KernelCall] = []
         for point, (op, source) in enumerate(zip(top_level_ops(self._function), sources, strict=True)):
-            if op.name == "cf.assert":
+            if op.name == ASSERT:
                 self._check_sizes(op, source)
             elif not self._is_silent(op):
                 call = self._call(op, source, point)

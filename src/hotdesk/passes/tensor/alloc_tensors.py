@@ -16,6 +16,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.walking import nested_ops
+from hotdesk.models.tensor import EMPTY
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.properties import NO_UNDEFINED_TENSORS, Property
 
@@ -30,7 +31,7 @@ class EmptyTensorToAllocTensor(FunctionPass):
         return (NO_UNDEFINED_TENSORS,)
 
     def run_on(self, function: ir.Operation) -> Iterable[Decision]:
-        for op in [op for op in nested_ops(function) if op.name == "tensor.empty"]:
+        for op in [op for op in nested_ops(function) if op.name == EMPTY]:
             sizes = list(op.operands)
             attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0, 0])}
             replace(op, create("bufferization.alloc_tensor", sizes, [op.results[0].type], attributes, before=op))

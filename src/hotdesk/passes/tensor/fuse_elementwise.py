@@ -19,6 +19,7 @@ from hotdesk.analysis.memrefs.tensors_of_memory import MemoryWrites
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.walking import made_by, nested_ops
 from hotdesk.models.generics import is_linalg, read_generic
+from hotdesk.models.tensor import EMPTY
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.fusing import fuse
 from hotdesk.program.symbolic import SymbolicSizes
@@ -79,7 +80,7 @@ def _fuse(fusion: Fusion) -> ir.Operation:
     if fusion.shared and all(next(iter(result.uses), None) is None for result in producer.results):
         producer.erase()
     for init in dict.fromkeys(inits):
-        empty = made_by(init, "tensor.empty")
+        empty = made_by(init, EMPTY)
         if empty is not None and next(iter(init.uses), None) is None:
             empty.erase()
     return new

@@ -22,6 +22,7 @@ from hotdesk.explain import Decision
 from hotdesk.ir.building import compared, constant, create, dim, empty_like, index_cast, index_constant, structured
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defining_op, int_array, nested_ops
+from hotdesk.models.cf import ASSERT
 from hotdesk.models.payloads import LOADS
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.properties import PLACES_CHECKED, Property
@@ -55,7 +56,7 @@ class GuardIndices(FunctionPass):
 
     def _guard_reads(self, op: ir.Operation) -> None:
         nested = list(nested_ops(op))
-        if any(inner.name == "cf.assert" for inner in nested) and not self.positions:
+        if any(inner.name == ASSERT for inner in nested) and not self.positions:
             return
         for inner in nested:
             if inner.name not in LOADS:

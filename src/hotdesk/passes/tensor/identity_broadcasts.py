@@ -28,6 +28,7 @@ from hotdesk.ir.walking import (
     segment_sizes,
     top_level_ops,
 )
+from hotdesk.models.control_flow import CHOICE
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.size import Size
@@ -77,7 +78,7 @@ def _is_place(place: ir.Value, dim: int, size: Size, sizes: SymbolicSizes) -> bo
         return False
     if op.name == "linalg.index":
         return integer_of(op, "dim") == dim
-    if op.name != "arith.select" or constant_of(op.operands[1]) != 0 or not _is_place(op.operands[2], dim, size, sizes):
+    if op.name != CHOICE or constant_of(op.operands[1]) != 0 or not _is_place(op.operands[2], dim, size, sizes):
         return False
     test = made_by(op.operands[0], "arith.cmpi")
     if test is None or integer_of(test, "predicate") != 0:

@@ -25,6 +25,7 @@ from hotdesk.ir.building import (
 )
 from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import attributes_of, defining_op, int_array
+from hotdesk.models.tensor import EMPTY
 
 _PADDINGS = {"tensor.pad": ("static_low", "static_high")}
 
@@ -75,10 +76,10 @@ def _in_loop(
 def _known_dims(value: ir.Value, before: ir.Operation) -> list[ir.Value]:
     """The dynamic sizes of a result, of its destination rather than of itself: it will not be there."""
     op = defining_op(value)
-    while op is not None and op.name != "tensor.empty" and (loops := read_loops(op)) is not None and loops.inits:
+    while op is not None and op.name != EMPTY and (loops := read_loops(op)) is not None and loops.inits:
         value = op.operands[loops.inits[list(op.results).index(cast(Any, value))]]
         op = defining_op(value)
-    return list(op.operands) if op is not None and op.name == "tensor.empty" else dynamic_dims(value, before)
+    return list(op.operands) if op is not None and op.name == EMPTY else dynamic_dims(value, before)
 
 
 @dataclass(slots=True)
@@ -158,7 +159,7 @@ class _Making:
         key = value, dim, span, step
         if key not in self._slices:
             kind, maker = _part_type(value, dim, span), defining_op(value)
-            if maker is not None and maker.name == "tensor.empty":
+            if maker is not None and maker.name == EMPTY:
                 self._slices[key] = create("tensor.empty", list(maker.operands), [kind], before=self.before).results[0]
             elif here is None:
                 self._slices[key] = extract_along(value, kind, dim, self._at(span[0], step), self.before)

@@ -46,7 +46,7 @@ from hotdesk.ir.walking import (
     top_level_ops,
     values_read,
 )
-from hotdesk.models.tensor import KEEPS_NOTHING, VIEWS
+from hotdesk.models.tensor import EMPTY, KEEPS_NOTHING, VIEWS
 from hotdesk.passes.base import Pass
 from hotdesk.passes.properties import PREPARED_FROM_WEIGHTS, Property
 from hotdesk.program.symbolic import SymbolicSizes
@@ -139,7 +139,7 @@ def _enlarges(op: ir.Operation, value: ir.Value) -> bool:
     if op.name not in ("linalg.generic", "linalg.fill", "linalg.broadcast", "linalg.map"):
         return False
     size = _bytes(value.type)
-    inputs = [v for v in values_read(op) if is_tensor(v.type) and made_by(v, "tensor.empty") is None]
+    inputs = [v for v in values_read(op) if is_tensor(v.type) and made_by(v, EMPTY) is None]
     sources = sum(_bytes(v.type) or 0 for v in inputs)
     return size is None or size > sources
 

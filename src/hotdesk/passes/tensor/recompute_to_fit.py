@@ -38,6 +38,7 @@ from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, defining_op
 from hotdesk.models.purity import is_fence
+from hotdesk.models.tensor import EMPTY
 from hotdesk.passes.base import StraightPass
 from hotdesk.planning.scheduling.recomputation import Recomputed, RecomputeProblem, RecomputeStep, Remade, recompute
 
@@ -135,7 +136,7 @@ class _Arrangement:
         operands = [
             self._read(each, reader, copies, fresh=fresh) if is_tensor(each.type) else each for each in maker.operands
         ]
-        if maker.name == "tensor.empty" and fresh:
+        if maker.name == EMPTY and fresh:
             return maker.clone(ir.InsertionPoint(reader)).results[0]
         if operands == list(maker.operands):
             return value

@@ -30,7 +30,7 @@ from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, defining_op, ops_around, segment_sizes, top_level_ops
 from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
-from hotdesk.models.tensor import WHOLE_VIEWS
+from hotdesk.models.tensor import EMPTY, WHOLE_VIEWS
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.properties import ONE_USE_EACH, Property
 
@@ -55,7 +55,7 @@ class RematerializeCheapOps(FunctionPass):
 
 def is_cheap(op: ir.Operation) -> bool:
     """Whether the op defines a tensor from no other tensor's contents."""
-    if op.name in ("tensor.empty", "linalg.fill"):
+    if op.name in (EMPTY, "linalg.fill"):
         return len(op.results) == 1
     if op.name in WHOLE_VIEWS:
         source = defining_op(op.operands[0])
@@ -72,14 +72,14 @@ def _separate(op: ir.Operation) -> list[Decision]:
     wanted: list[tuple[ir.Operation, int]] = []
     for use in list(op.results[0].uses):
         user, operand = cast(Any, use.owner).operation, use.operand_number
-        if op.name != "tensor.empty" and _is_unread(user, operand):
+        if op.name != EMPTY and _is_unread(user, operand):
             user.operands[operand] = _destination(op, _around(user, op))
         else:
             wanted.append((user, operand))
     for user, operand in wanted[:-1]:
         clone = op.clone(ir.InsertionPoint(_around(user, op)))
         user.operands[operand] = clone.results[0]
-        if op.name != "tensor.empty":
+        if op.name != EMPTY:
             decisions.append(_recomputed(op))
     if wanted:
         op.move_before(_around(wanted[-1][0], op))
@@ -95,7 +95,7 @@ def _destination(op: ir.Operation, before: ir.Operation) -> ir.Value:
         clone = op.clone(ir.InsertionPoint(before))
         clone.operands[0] = source
         return clone.results[0]
-    if op.name == "tensor.empty":
+    if op.name == EMPTY:
         return op.clone(ir.InsertionPoint(before)).results[0]
     made = defining_op(op.operands[-1])
     return _destination(made, before) if made is not None and is_cheap(made) else op.operands[-1]

@@ -29,7 +29,7 @@ from hotdesk.analysis.order.schedules import Stretch, read_all, read_stretch, us
 from hotdesk.errors import OptionError, PlanError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
-from hotdesk.ir.walking import defined_functions, runs_every_call, symbol_name
+from hotdesk.ir.walking import defined_functions, is_function, runs_every_call, symbol_name
 from hotdesk.passes.base import Pass
 from hotdesk.planning.scheduling.all_sizes import is_never_higher
 from hotdesk.planning.scheduling.checker import check_schedule
@@ -125,7 +125,7 @@ def _kept(place: ir.Operation, subject: str, reason: Reason) -> Decision:
 
 
 def _subject(place: ir.Operation) -> str:
-    return f"order of @{symbol_name(place)}" if place.name == "func.func" else f"order inside {place.name}"
+    return f"order of @{symbol_name(place)}" if is_function(place) else f"order inside {place.name}"
 
 
 def _refuse_faults(stretch: Stretch, found: Schedule) -> None:

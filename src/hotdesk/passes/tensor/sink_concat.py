@@ -23,6 +23,7 @@ from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import begins, create, dynamic_dims, integers, remade, replace, sliced, with_values
 from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import int_array, made_by, nested_ops, users
+from hotdesk.models.tensor import EMPTY
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import byte_size
 
@@ -110,7 +111,7 @@ def _elements(value: ir.Value, axis: int, first: int, last: int, before: ir.Oper
     sizes = [last - first if i == axis else size for i, size in enumerate(shape)]
     kind = tensor_with(sizes, value.type)
     dynamic = dynamic_dims(value, before)
-    if made_by(value, "tensor.empty") is not None:
+    if made_by(value, EMPTY) is not None:
         return create("tensor.empty", dynamic, [kind], before=before).results[0]
     offsets, lengths = begins(len(shape), axis, first), with_values(sizes, dynamic)
     return sliced("tensor.extract_slice", [value], kind, offsets, lengths, before)

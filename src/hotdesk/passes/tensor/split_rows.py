@@ -42,10 +42,11 @@ from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import is_tensor, shape_of
+from hotdesk.models.tensor import EMPTY
 from hotdesk.passes.base import StraightPass
 from hotdesk.passes.tensor.parts import do_in_parts
 
-_SEEN_THROUGH = FOLLOWED_VIEWS | {"tensor.empty"}
+_SEEN_THROUGH = FOLLOWED_VIEWS | {EMPTY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class SplitRows(StraightPass):
                     do_in_parts(split, parts, unrolled=self.unrolled)
                     break
         for number, op in enumerate(line.ops):
-            if number not in line.gone and op.name == "tensor.empty" and next(iter(op.results[0].uses), None) is None:
+            if number not in line.gone and op.name == EMPTY and next(iter(op.results[0].uses), None) is None:
                 op.erase()
         return decisions
 

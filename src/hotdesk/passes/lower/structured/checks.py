@@ -18,6 +18,7 @@ from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.building import clone_with, compared, constant, create, dim, ended, index_constant
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, nested_ops
+from hotdesk.models.cf import ASSERT
 from hotdesk.models.linalg import inputs_of
 
 _LOAD = "memref.load"
@@ -25,7 +26,7 @@ _LOAD = "memref.load"
 
 def has_checks(op: ir.Operation) -> bool:
     """Whether there are assertions in the regions of an op."""
-    return any(nested.name == "cf.assert" for nested in nested_ops(op))
+    return any(nested.name == ASSERT for nested in nested_ops(op))
 
 
 def can_check_apart(op: ir.Operation) -> bool:
@@ -36,11 +37,11 @@ def can_check_apart(op: ir.Operation) -> bool:
     """
     if op.name != "linalg.generic" or any(len(each.regions) for each in _body(op)):
         return False
-    if not all(_is_from_data(each.operands[0], op) for each in _body(op) if each.name == "cf.assert"):
+    if not all(_is_from_data(each.operands[0], op) for each in _body(op) if each.name == ASSERT):
         return False
     if any(shape_of(load.operands[0].type)[place] == 0 for load, place in _places_from_data(op)):
         return False
-    needed = set[ir.Value]().union(*(_needed(each.operands[0], op) for each in _body(op) if each.name == "cf.assert"))
+    needed = set[ir.Value]().union(*(_needed(each.operands[0], op) for each in _body(op) if each.name == ASSERT))
     read = [i for i, argument in enumerate(op.regions[0].blocks[0].arguments) if argument in needed]
     maps = cast("list[ir.AffineMap]", indexing_maps(op))
     plain = (ir.AffineDimExpr, ir.AffineConstantExpr)
@@ -62,7 +63,7 @@ def check_apart(op: ir.Operation, status: ir.Value, assertion_code: Callable[[ir
     failed = create("scf.if", [compared("ne", found, none, op)], [], regions=2, before=op)
     create("memref.store", [found, status], [], before=ended(failed.regions[0], [], op))
     for each in _body(op):
-        if each.name == "cf.assert":
+        if each.name == ASSERT:
             each.erase()
     if inputs_of(op) == len(op.operands):  # checks alone
         op.erase()
@@ -109,7 +110,7 @@ def _by_loops(op: ir.Operation) -> list[list[ir.Operation]]:
     maps = cast("list[ir.AffineMap]", indexing_maps(op))
     loads = [each.results[0] for each in _body(op) if each.name == _LOAD]
     found: dict[tuple[frozenset[int], frozenset[ir.Value]], list[ir.Operation]] = {}
-    for check in (each for each in _body(op) if each.name == "cf.assert"):
+    for check in (each for each in _body(op) if each.name == ASSERT):
         needed = _needed(check.operands[0], op)
         read = [i for i, argument in enumerate(op.regions[0].blocks[0].arguments) if argument in needed]
         loops = frozenset(loop for i in read for loop in _loops(maps[i]))
@@ -195,7 +196,7 @@ def _replace_in(
     """Those of a block, whose loads are guarded by `holds` as well; what one branch has asserted guards no other."""
     for each in list(block.operations):
         nested = each.operation
-        if nested.name == "cf.assert":
+        if nested.name == ASSERT:
             condition = nested.operands[0]
             _store_unless(condition, status, assertion_code(nested), nested)
             holds = (
