@@ -9,7 +9,7 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import kept_dims, shape_of
-from hotdesk.ir.walking import defining_op, int_array, integer_of, segment_sizes
+from hotdesk.ir.walking import defining_op, int_array, integer_of, is_constant, segment_sizes
 from hotdesk.sizes.expressions import integer, product
 from hotdesk.sizes.size import Size
 
@@ -92,7 +92,7 @@ def stated_sizes(reshape: ir.Operation) -> list[int | ir.Value | None]:
     found: Sequence[int | ir.Value | None] = stated
     if made is not None and made.name == "tensor.from_elements":
         found = tuple(made.operands)
-    elif made is not None and made.name == "arith.constant":
+    elif made is not None and is_constant(made):
         found = int_array(made.attributes["value"])
     return [b if a is None else a for a, b in zip(stated, found, strict=True)]
 

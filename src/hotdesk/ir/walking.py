@@ -243,10 +243,15 @@ def made_by(value: ir.Value, *names: str) -> ir.Operation | None:
     return op if op is not None and op.name in names else None
 
 
+def is_constant(op: ir.Operation) -> bool:
+    """Whether an op makes a number, or a tensor of numbers, that is written in the IR."""
+    return op.name == "arith.constant"
+
+
 def constant_of(value: ir.Value) -> int | float | None:
     """The number of an `arith.constant` scalar, else None."""
-    op = made_by(value, "arith.constant")
-    if op is None:
+    op = defining_op(value)
+    if op is None or not is_constant(op):
         return None
     attribute = op.attributes["value"]
     if isinstance(attribute, (ir.IntegerAttr, ir.FloatAttr)):

@@ -29,6 +29,7 @@ from hotdesk.ir.walking import (
     constant_of,
     defined_functions,
     entry_block,
+    is_constant,
     made_by,
     modules,
     nested_ops,
@@ -131,7 +132,7 @@ def _tensor_of_a_function(module: ir.Module) -> ir.Operation | None:
 
 def _tensor_constant(module: ir.Module) -> ir.Operation | None:
     ops = (op for function in all_functions(module) for op in nested_ops(function))
-    return next((op for op in ops if op.name == "arith.constant" and is_tensor(op.results[0].type)), None)
+    return next((op for op in ops if is_constant(op) and is_tensor(op.results[0].type)), None)
 
 
 def _unused_tensor(module: ir.Module) -> ir.Operation | None:

@@ -18,7 +18,7 @@ from hotdesk.ir.arithmetic import applied, arithmetic, is_not_negative
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.shapes import MadeWith, shape_made
 from hotdesk.ir.types import DYNAMIC, element_bytes, element_of, shape_of
-from hotdesk.ir.walking import defining_op, entry_block, flag_of, int_array, integer_of
+from hotdesk.ir.walking import defining_op, entry_block, flag_of, int_array, integer_of, is_constant
 from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.memref import METADATA
 from hotdesk.program.joins import is_inside, settled, sources_of
@@ -111,7 +111,7 @@ class SymbolicSizes:
         if op is None:
             return None
         name = op.name
-        if name == "arith.constant":
+        if is_constant(op):
             attribute = op.attributes["value"]
             return attribute.value if isinstance(attribute, ir.IntegerAttr) else None
         if name in ("tensor.dim", "memref.dim"):
@@ -157,7 +157,7 @@ class SymbolicSizes:
         op = defining_op(value)
         if op is None:
             return None
-        if op.name == "arith.constant":
+        if is_constant(op):
             return sympy.true if flag_of(op, "value") else sympy.false
         if op.name in ("arith.ori", "arith.andi"):
             parts = [self.condition(operand) for operand in op.operands]

@@ -35,7 +35,7 @@ from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.graphs import postorder
-from hotdesk.ir.walking import constant_of, defining_op
+from hotdesk.ir.walking import constant_of, defining_op, is_constant
 from hotdesk.models.control_flow import LOOPS, PARALLEL
 from hotdesk.models.memref import asks_for_size
 from hotdesk.models.new_memory import new_memory, why_not_moved
@@ -238,7 +238,7 @@ def is_not_negative(value: ir.Value) -> bool:
 
 def _is_not_negative(op: ir.Operation, known: Mapping[ir.Value, bool]) -> bool:
     """Whether the result of an op is, if it is known of the operands."""
-    if op.name == "arith.constant":
+    if is_constant(op):
         return (constant_of(op.results[0]) or 0) >= 0
     if op.name in _COMBINING:
         return _COMBINING[op.name](known[operand] for operand in op.operands)

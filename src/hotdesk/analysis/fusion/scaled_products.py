@@ -29,7 +29,7 @@ from hotdesk.analysis.fusion.accumulation import is_accumulator, is_elementwise_
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.graphs import reached
 from hotdesk.ir.types import element_of, shape_of
-from hotdesk.ir.walking import captured_operands, defining_op
+from hotdesk.ir.walking import captured_operands, defining_op, is_constant
 from hotdesk.models.generics import Generic, read_generic
 from hotdesk.models.purity import is_pure
 from hotdesk.models.tensor import EMPTY
@@ -159,7 +159,7 @@ def _needed(line: StraightLine, product: ir.Operation, place: int, side: int) ->
     """Bytes that an operand takes beside itself once it is multiplied."""
     value = product.operands[side]
     root, views = line.root(value)
-    is_ours = root in line.overwritten or (root in line.makers and line.ops[line.makers[root]].name != "arith.constant")
+    is_ours = root in line.overwritten or (root in line.makers and not is_constant(line.ops[line.makers[root]]))
     dies = not views and is_ours and value != product.operands[1 - side] and (
         all(read.reader <= place for read in line.reads(value))
     )  # fmt: skip

@@ -24,6 +24,7 @@ from hotdesk.analysis.order.axes import FOLLOWED_VIEWS
 from hotdesk.analysis.order.recomputing import Rematerialization, views_read
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor, shape_of
+from hotdesk.ir.walking import is_constant
 from hotdesk.models.hotdesk import letters_of
 from hotdesk.models.purity import is_pure
 from hotdesk.models.tensor import EMPTY, KEEPS_NOTHING
@@ -118,7 +119,7 @@ class _KeptAcross:
                 if root in self.line.overwritten and self.line.last_read(root) < before:
                     return None
                 continue
-            if self.line.ops[maker].name == "arith.constant":
+            if is_constant(self.line.ops[maker]):
                 continue
             if self.line.ops[maker].name == EMPTY:
                 operations.add(maker)

@@ -14,7 +14,7 @@ from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgr
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import same_space
-from hotdesk.ir.walking import made_by
+from hotdesk.ir.walking import is_constant, made_by
 from hotdesk.models.bufferization import TO_TENSOR
 from hotdesk.passes.bufferize.hints import Situation, hint
 
@@ -250,7 +250,7 @@ class Deciding:
 
 
 def _is_splat(op: ir.Operation) -> bool:
-    if op.name != "arith.constant":
+    if not is_constant(op):
         return False
     value = op.attributes["value"]
     return isinstance(value, ir.DenseElementsAttr) and value.is_splat

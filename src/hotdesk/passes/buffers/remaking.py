@@ -10,6 +10,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import constant, create, remade
 from hotdesk.ir.functions import call_attributes
 from hotdesk.ir.signature import formals, set_signature, signature
+from hotdesk.ir.walking import is_constant
 
 
 def widened(old: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.Type]) -> ir.Operation:
@@ -49,7 +50,7 @@ def is_false(flag: ir.Value) -> bool:
     if isinstance(owner, ir.Block):
         return False
     op = cast(Any, owner).operation
-    return op.name == "arith.constant" and not bool(op.attributes["value"].value)
+    return is_constant(op) and not bool(op.attributes["value"].value)
 
 
 def erase_unused(flag: ir.Value) -> None:

@@ -22,7 +22,7 @@ from math import inf
 from hotdesk._bindings import ir
 from hotdesk.elements import summed_in
 from hotdesk.ir.dialect import ZeroRows
-from hotdesk.ir.walking import constant_of, defining_op, integer_of, made_by
+from hotdesk.ir.walking import constant_of, defining_op, integer_of, is_constant, made_by
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.parts import with_parts
@@ -524,7 +524,7 @@ def scoring(op: ir.Operation) -> Scoring:
             constants.append((_literal(made.attributes["value"]), str(value.type)))
     ops: list[ScoreOp] = []
     for each in body[:-1]:
-        if each.name == "arith.constant":
+        if is_constant(each):
             continue
         numbers[each.results[0]] = len(block.arguments) + len(constants) + len(ops)
         attributes = ", ".join(f"{name} = {each.attributes[name]}" for name in sorted(each.attributes))

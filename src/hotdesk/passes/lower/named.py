@@ -24,8 +24,6 @@ from hotdesk.passes.lower.sorting import SortSpec, sort, sort_order
 from hotdesk.passes.lower.structured.kernel import disjoint
 from hotdesk.passes.lower.views import ResolvedMemref
 
-"""How the work of a `hotdesk.conv` is cut that has a workspace: three numbers, those of a `Spread`, the last 0 or 1."""
-
 
 def named_kernel(op: ir.Operation, operands: list[ResolvedMemref]) -> KernelText:
     """The kernel of an op with one (`has_named_kernel`) on the given operands, inputs, then destinations."""

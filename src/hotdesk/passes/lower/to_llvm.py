@@ -21,7 +21,7 @@ from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.linking import define
 from hotdesk.ir.loops import for_bounds
 from hotdesk.ir.types import scalar_of
-from hotdesk.ir.walking import attributes_of, constant_of, defining_op, nested_ops, next_op, users
+from hotdesk.ir.walking import attributes_of, constant_of, defining_op, is_constant, nested_ops, next_op, users
 from hotdesk.kernels.elementary import use_elementary_functions
 
 _TO_LOOPS = (
@@ -213,7 +213,7 @@ def _is_made_by(value: ir.Value, names: Collection[str], number: Callable[[float
         seen.add(each)
         if maker is None:
             return False
-        if maker.name == "arith.constant":
+        if is_constant(maker):
             if not number(float(cast(float, constant_of(each)))):
                 return False
         elif maker.name != "arith.extf" or maker.operands[0].type != ir.BF16Type.get():

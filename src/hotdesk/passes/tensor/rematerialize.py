@@ -27,7 +27,7 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, empty_like, fill
 from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import captured_operands, defining_op, ops_around, segment_sizes, top_level_ops
+from hotdesk.ir.walking import captured_operands, defining_op, is_constant, ops_around, segment_sizes, top_level_ops
 from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
 from hotdesk.models.tensor import EMPTY, WHOLE_VIEWS
@@ -49,7 +49,7 @@ class RematerializeCheapOps(FunctionPass):
         for op in reversed(top_level_ops(function)):
             if is_cheap(op):
                 yield from _separate(op)
-            elif op.name == "arith.constant":
+            elif is_constant(op):
                 yield from _filled(op)
 
 

@@ -28,7 +28,7 @@ from hotdesk.ir.building import clone_with, slice_parts
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function
 from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
-from hotdesk.ir.walking import captured_operands, defining_op, nested_ops, values_read
+from hotdesk.ir.walking import captured_operands, defining_op, is_constant, nested_ops, values_read
 from hotdesk.kernels.text import View
 from hotdesk.models.generics import index_ops
 from hotdesk.models.new_memory import ALLOC
@@ -155,7 +155,7 @@ def _reads(op: ir.Operation, sizes: ScalarSizes, computes: bool) -> _KernelReads
             number = _number_of(value, op, sizes)
             if not isinstance(number, int):
                 indices[value] = None
-            elif producer is None or producer.name != "arith.constant":
+            elif producer is None or not is_constant(producer):
                 known[value] = number
         elif producer is None or not _is_computed(producer, computes):
             passed[value] = None
@@ -177,8 +177,7 @@ def _number_of(value: ir.Value, op: ir.Operation, sizes: ScalarSizes) -> Size:
 
 def _is_computed(producer: ir.Operation, computes: bool) -> bool:
     """Whether a kernel computes a scalar itself."""
-    is_constant = producer.name == "arith.constant"
-    return is_constant or (computes and _is_on_scalars(producer))
+    return is_constant(producer) or (computes and _is_on_scalars(producer))
 
 
 def _is_on_scalars(op: ir.Operation) -> bool:
