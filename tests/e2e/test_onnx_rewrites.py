@@ -18,6 +18,7 @@ from onnx.reference import ReferenceEvaluator
 
 import hotdesk
 from hotdesk.errors import ExecutionError, UnsupportedOpError
+from hotdesk.frontends.onnx.rewrites.graph import Graph
 
 
 def floats(*sizes: int, seed: int = 0) -> Any:
@@ -630,6 +631,41 @@ def test_a_loop_stacks_as_many_results_as_a_call_says() -> None:
         y, stacked = program(np.array(trips), x)
         np.testing.assert_allclose(y, expected, rtol=1e-5)
         np.testing.assert_allclose(stacked, np.concatenate(rows), rtol=1e-5)
+
+
+def test_bodies_of_loops_in_loops_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both loops stack rows, the outer one the largest element of those of the inner one."""
+    written: list[str] = []
+    plain = Graph.inline
+
+    def counted(self: Graph, graph: Any, arguments: Any, scope: Any) -> Any:
+        written.append(graph.name)
+        return plain(self, graph, arguments, scope)
+
+    monkeypatch.setattr(Graph, "inline", counted)
+    value = helper.make_tensor_value_info
+    body = loop_body("handed", helper.make_node("Exp", ["b"], ["e"]))
+    body.output.append(value("e", TensorProto.FLOAT, [4]))
+    body.name = "inner"
+    inner = helper.make_node("Loop", ["trips", "", "b"], ["c", "rows"], body=_renamed(body, "inner"))
+    outer = loop_body("handed", inner, helper.make_node("ReduceMax", ["rows", "first"], ["e"], keepdims=0))
+    outer.output[1].name, outer.name = "c", "outer"
+    outer.output.append(value("e", TensorProto.FLOAT, [4]))
+    node = helper.make_node("Loop", ["trips", "", "x"], ["y", "all"], body=outer)
+    x = np.abs(floats(4)) / 64
+    constants = {**LOOP_CONSTANTS, "first": np.array([0])}
+    given = {"trips": np.array(2), "x": x}
+    model = opened(model_of([node], given, {"y": x, "all": floats(7, 4)}, constants, 20), all="m")
+    y, stacked = hotdesk.compile(model)(np.array(2), x)
+    assert written == ["outer", "inner"]
+    expected, rows = x, list[Any]()
+    for number in range(2):
+        expected = expected + expected + np.float32(number)
+        trips = [after_trips("handed", most, expected) for most in (1, 2)]
+        expected = trips[-1]
+        rows.append(np.exp(trips).max(0))
+    np.testing.assert_allclose(y, expected, rtol=1e-5)
+    np.testing.assert_allclose(stacked, rows, rtol=1e-5)
 
 
 def test_a_call_that_stacks_rows_of_several_sizes_ends_with_an_error() -> None:

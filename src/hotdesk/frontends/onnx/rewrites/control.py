@@ -138,32 +138,28 @@ def _of_trips(
     """
     from onnx import helper
 
-    graph = op.graph
+    graph, kept = op.graph, len(carried)
     head = [_formal(graph.value(each)) for each in (np.int64(0), np.True_)]
     values = [_formal(each) for each in carried]
+    arguments = [*head, *values]
     rows: list[OnnxTensor] = []
 
-    def once() -> Sequence[Held]:
-        rows[:] = [tensor_of(each) for each in trip(head[0], values)[len(carried) :]]
-        return rows
-
-    graph.written_graph("", [*head, *values], once)  # for the types alone
-    known = [*carried, *(each for each in op.inputs if isinstance(each, OnnxTensor))]
-    given = [*carried, *(_zeros(trips, each, known) for each in rows)]
-    values += [_formal(each) for each in given[len(carried) :]]
-
-    def with_stacks() -> list[Held]:
-        made = [tensor_of(each) for each in trip(head[0], values[: len(carried)])]
-        for number, row in enumerate(made[len(carried) :]):
+    def once() -> list[Held]:
+        made = [tensor_of(each) for each in trip(head[0], values)]
+        rows.extend(made[kept:])
+        stacks = [OnnxTensor(graph, graph.fresh(), _stacked(trips, row)) for row in rows]
+        arguments.extend(stacks)
+        for number, (row, stack) in enumerate(zip(rows, stacks, strict=True)):
             place = (trips - 1 - head[0]) if number in from_end else head[0]
-            stack = values[len(carried) + number]
             for axis in (axis for axis, size in enumerate(row.shape) if size is None):
                 is_right = graph.op("Shape", row).gather(axis).equals(graph.op("Shape", stack).gather(axis + 1))
                 place = graph.checked(place, is_right)
-            made[len(carried) + number] = graph.op("ScatterND", stack, place.reshape(1, 1), row.unsqueeze(0))
-        return [head[1], *_alike(given, made)]
+            made[kept + number] = graph.op("ScatterND", stack, place.reshape(1, 1), row.unsqueeze(0))
+        return [head[1], *_alike(arguments[len(head) :], made)]
 
-    body = graph.written_graph("body", [*head, *values], with_stacks)
+    body = graph.written_graph("body", arguments, once)
+    known = [*carried, *(each for each in op.inputs if isinstance(each, OnnxTensor))]
+    given = _alike(arguments[len(head) :], [*carried, *(_zeros(trips, each, known) for each in rows)])
     inputs = (trips, graph.value(np.True_), *given)
     node = helper.make_node("Loop", [each.name for each in inputs], [graph.fresh() for _ in given], body=body)
     return graph.kept(OnnxNode(graph, node, inputs, tuple(each.type for each in given), op.scope), {"body": body})
@@ -189,8 +185,15 @@ def _zeros(count: OnnxTensor, row: OnnxTensor, known: Sequence[OnnxTensor]) -> O
     wanted = graph.concat(sizes, 0)
     zero = helper.make_tensor("", row.element, [1], [0])
     node = helper.make_node("ConstantOfShape", [wanted.name], [graph.fresh()], value=zero)
-    kind = helper.make_tensor_type_proto(row.element, [None, *row.shape])
-    return tensor_of(graph.kept(OnnxNode(graph, node, (wanted,), (kind,), {}))[0])
+    return tensor_of(graph.kept(OnnxNode(graph, node, (wanted,), (_stacked(count, row),), {}))[0])
+
+
+def _stacked(count: OnnxTensor, row: OnnxTensor) -> TypeProto:
+    """The type of so many rows; how many is part of it where all sizes are numbers, as ONNX infers it."""
+    from onnx import helper
+
+    known = None if count.constant is None or None in row.shape else int(count.constant.reshape(()))
+    return helper.make_tensor_type_proto(row.element, [known, *row.shape])
 
 
 def _while(op: OnnxNode) -> Any:

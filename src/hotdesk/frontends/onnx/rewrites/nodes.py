@@ -83,8 +83,8 @@ class GraphWriter(ABC):
 
     @abstractmethod
     def written_graph(self, name: str, arguments: Sequence[OnnxTensor], make: Callable[[], Sequence[Held]]) -> Any:
-        """A graph that a node may have as an attribute: of what `make` writes, with `arguments` as inputs and what it returns
-        as results."""
+        """A graph that a node may have as an attribute: of what `make` writes, with `arguments` as inputs, those that `make`
+        adds to them too, and what it returns as results."""
 
     @abstractmethod
     def kept(self, op: OnnxNode, graphs: Mapping[str, GraphProto] | None = None) -> list[Held]:
