@@ -85,6 +85,55 @@ def test_names_of_ops_in_two_constants_are_found() -> None:
     assert _repeated(sources) == {"'func.call'": ["a.py", "b.py"]}
 
 
+def test_names_that_models_have_are_not_spelled_in_comparisons() -> None:
+    """Of those who may ask the models: what is below them is not."""
+    known = {name for path in (SOURCE / "models").glob("*.py") for name in _constants(path.read_text(encoding="utf-8"))}
+    assert {"func.return", "memref.alloc", "tensor.empty", "cf.assert"} <= known
+    below = {
+        name for names in FLOORS[: next(i for i, names in enumerate(FLOORS) if "models" in names)] for name in names
+    }
+    spelled = {
+        f"{path.relative_to(SOURCE)}: {name}"
+        for path in SOURCE.rglob("*.py")
+        if path.relative_to(SOURCE).parts[0].removesuffix(".py") not in {*below, "models", "kernels"}
+        for name in _compared(path.read_text(encoding="utf-8"))
+        if name in known
+    }
+    assert spelled == set()
+
+
+def test_names_in_comparisons_are_found() -> None:
+    text = 'if op.name == "func.call" or x in ("scf.for", KNOWN) or made_by(v, "cf.br"): create("cf.assert")'
+    assert _compared(text) == {"func.call", "scf.for", "cf.br"}
+    assert _constants('A, _B = "cf.br", "scf.for"\nC = ("scf.if",)') == {"cf.br"}
+
+
+def _constants(text: str) -> set[str]:
+    """The names of ops that constants of a module are, each by itself."""
+    found: set[str] = set()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign):
+            target, value = node.targets[0], node.value
+            pairs = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+            targets = cast(ast.Tuple, target).elts if pairs else [target]
+            for name, each in zip(targets, cast(ast.Tuple, value).elts if pairs else [value], strict=True):
+                if isinstance(each, ast.Constant) and _is_of_ops(each) and not ast.unparse(name).startswith("_"):
+                    found.add(str(each.value))
+    return found
+
+
+def _compared(text: str) -> set[str]:
+    """The names of ops that a text compares with, or asks of what makes a value."""
+    asked: list[ast.AST] = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Compare):
+            asked += (node.left, *node.comparators)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "made_by":
+            asked += node.args
+    constants = (each for node in asked for each in ast.walk(node) if isinstance(each, ast.Constant))
+    return {str(each.value) for each in constants if _is_of_ops(each)}
+
+
 def _folders() -> list[Path]:
     """The packages within the package: of the root docs/architecture.md tells."""
     return sorted(path.parent for path in SOURCE.rglob("__init__.py") if path.parent != SOURCE)

@@ -1,4 +1,4 @@
-"""Conditions in the words of the page that numbers them: a docstring, from which the page of the pass is made."""
+"""The numbered conditions of a docstring, as decisions quote them: in the words of the page that is made of it."""
 
 from __future__ import annotations
 

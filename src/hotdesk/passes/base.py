@@ -6,7 +6,8 @@
    legal, or the analysis that numbers them, as in "Legal iff rules 1 to 5 of `analysis.fusion.elementwise` hold.";
 2. the docstring of its class, with each field under `Options:`, one entry a field;
 3. `reasons`: the reason codes of its decisions;
-4. `requires` and `ensures`: what holds of the module before and after, which `apply` checks;
+4. `requires` and `ensures`: what holds of the module before and after, which `apply` checks. A pass that improves what it can
+   ensures nothing, since a program that it leaves as it is is right: its `reasons` say what it did, and what it left;
 5. docs/passes/before/NAME.mlir: the program whose IR the page shows before and after.
 
 `make pages` writes the pages again.

@@ -406,6 +406,18 @@ def test_all_promises_are_tried() -> None:
     assert {load(name) for name in pass_names() if load(name)().ensures()} == set(PROMISES)
 
 
+SILENT = {
+    "hotdesk-choose-destinations": "bufferization says why a result was not written over an operand",
+    "hotdesk-annotate-in-place": "it changes nothing but attributes, which are the decisions",
+}
+"""Passes that ensure nothing and decide nothing, and why."""
+
+
+def test_passes_that_ensure_nothing_say_what_they_did() -> None:
+    passes = {name: load(name) for name in pass_names()}
+    assert {name for name, kind in passes.items() if not kind().ensures() and not kind.reasons} == set(SILENT)
+
+
 @dataclass(frozen=True, slots=True)
 class Breaking(Pass):
     """Gives a function a type that its body contradicts."""

@@ -27,6 +27,7 @@ from hotdesk.checker.interpreter import (
 from hotdesk.checker.report import FaultKind
 from hotdesk.checker.values import Value, dtype_of
 from hotdesk.explain import Source
+from hotdesk.models.new_memory import ALLOCA
 
 
 def _for(reader: OpReader) -> Step:
@@ -65,7 +66,7 @@ def _iteration(
 def _allocates_on_stack(reader: OpReader) -> bool:
     def inside(op: ir.Operation) -> bool:
         return any(
-            each.operation.name == "memref.alloca" or inside(each.operation)
+            each.operation.name == ALLOCA or inside(each.operation)
             for region in op.regions
             for block in region.blocks
             for each in block.operations

@@ -29,8 +29,8 @@ from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
 from hotdesk.models.layouts import takes_any_layout
 from hotdesk.models.new_memory import ALLOC
 from hotdesk.passes.base import Pass
+from hotdesk.passes.bufferize.leftover_tensors import refuse_elsewhere, still_has, tensor_at
 from hotdesk.passes.bufferize.materializing import copied_as
-from hotdesk.passes.bufferize.staying import refuse_elsewhere, still_has, tensor_at
 from hotdesk.passes.properties import NO_TENSORS, Property
 from hotdesk.program.symbolic import byte_size
 

@@ -64,10 +64,10 @@ from hotdesk.passes.bufferize.annotations import annotate
 from hotdesk.passes.bufferize.conventions import Conventions
 from hotdesk.passes.bufferize.expanding import copy_between_spaces, expand_ops
 from hotdesk.passes.bufferize.finishing import align, retype_declarations
+from hotdesk.passes.bufferize.leftover_tensors import refuse_elsewhere
 from hotdesk.passes.bufferize.results import place_results
 from hotdesk.passes.bufferize.returning_once import return_once
 from hotdesk.passes.bufferize.rewriting import Rewriting
-from hotdesk.passes.bufferize.staying import refuse_elsewhere
 from hotdesk.passes.bufferize.unranked import buffers_of_unranked, tensors_at_edges
 from hotdesk.passes.collecting import collection_put_off
 from hotdesk.passes.properties import NO_TENSORS, Property
@@ -190,7 +190,7 @@ class OneShotBufferize(Pass):
             record, analysis = self._decide(node, given)
             rewriting = Rewriting(node.function, record, analysis, symbols, conventions)
             place_results(node, record, rewriting, rewriting.run())
-            decisions.extend(rewriting.deciding.decisions if runs_every_call(node.function) else ())
+            decisions.extend(rewriting.decided.decisions if runs_every_call(node.function) else ())
             if self.buffer_alignment:
                 align(node.function, self.buffer_alignment)
         if conventions.functions:

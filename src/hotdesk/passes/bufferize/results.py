@@ -35,7 +35,7 @@ from hotdesk.models.bufferization import TO_TENSOR
 from hotdesk.models.callee import assumed
 from hotdesk.models.memref import all_of, viewed
 from hotdesk.models.new_memory import BASES
-from hotdesk.passes.bufferize.covering import is_called
+from hotdesk.passes.bufferize.result_memory import is_called
 from hotdesk.passes.bufferize.rewriting import Rewriting
 from hotdesk.program.calls import Callable
 from hotdesk.sizes.size import Size
@@ -110,7 +110,7 @@ def _boundary(node: Callable, record: TensorProgram, rewriting: Rewriting, buffe
         held = said.held
     elif node.owned:
         held = held_results(record, rewriting.analysis.places)
-        held = {n: each for n, each in held.items() if rewriting.covering.is_in_one(record.end.operands[n])}
+        held = {n: each for n, each in held.items() if rewriting.result_memory.is_in_one(record.end.operands[n])}
     elif rewriting.conventions.in_donated and not node.recursive:
         held = results_in_donated(record, rewriting.analysis.places)
         held = {n: each for n, each in held.items() if not _is_apart(record, rewriting, n, buffers[n])}
@@ -133,10 +133,10 @@ def _boundary(node: Callable, record: TensorProgram, rewriting: Rewriting, buffe
 
 def _is_apart(record: TensorProgram, rewriting: Rewriting, number: int, buffer: ir.Value) -> bool:
     """Whether a result that may lie in an argument is certainly in memory of its own."""
-    value, covering = record.end.operands[number], rewriting.covering
-    if covering.is_in_one(value):
+    value, result_memory = record.end.operands[number], rewriting.result_memory
+    if result_memory.is_in_one(value):
         return False
-    return is_called(buffer) or covering.allocation(value, buffer, set())[0] is not None
+    return is_called(buffer) or result_memory.allocation(value, buffer, set())[0] is not None
 
 
 def _sizes(known: KnownSizes, record: TensorProgram, value: int) -> Sizes | None:
@@ -167,7 +167,7 @@ class _ResultPlacement:
         self._block = entry_block(function)
         self._record = record
         self._rewriting = rewriting
-        self._deciding = rewriting.deciding
+        self._decided = rewriting.decided
         self._end = end
         self._taken: set[ir.Value] = set()
         self._kinds = {
@@ -180,12 +180,12 @@ class _ResultPlacement:
         value = self._record.end.operands[number]
         memref = self._block.arguments[argument]
         here = viewed(self.buffers[number]) == viewed(memref)
-        if not (here or self._rewriting.covering.is_in_one(value) or self.is_undefined(number)):
+        if not (here or self._rewriting.result_memory.is_in_one(value) or self.is_undefined(number)):
             elementwise_copy(self.buffers[number], memref, self._end)
-            self._deciding.of_result(number, value, Outcome.COPIED, Reason.LIES_ELSEWHERE)
+            self._decided.of_result(number, value, Outcome.COPIED, Reason.LIES_ELSEWHERE)
             return
-        reason = Reason.DONATED if self._rewriting.covering.is_written(value) else Reason.EQUALS_ARGUMENT
-        self._deciding.of_result(number, value, Outcome.LENT, reason)
+        reason = Reason.DONATED if self._rewriting.result_memory.is_written(value) else Reason.EQUALS_ARGUMENT
+        self._decided.of_result(number, value, Outcome.LENT, reason)
 
     def update(self, state: Mapping[int, int]) -> None:
         """Brings the new contents of state to where they belong: `state` has the argument for each, by number."""
@@ -193,9 +193,9 @@ class _ResultPlacement:
         for number, argument in state.items():
             memref, value = self._block.arguments[argument], self._record.end.operands[number]
             if self._lies_in(number, memref, argument) or self.is_undefined(number):
-                self._deciding.of_result(number, value, Outcome.IN_PLACE, Reason.STATE)
+                self._decided.of_result(number, value, Outcome.IN_PLACE, Reason.STATE)
                 continue
-            self._deciding.of_result(number, value, Outcome.COPIED, Reason.LIES_ELSEWHERE)
+            self._decided.of_result(number, value, Outcome.COPIED, Reason.LIES_ELSEWHERE)
             waiting[memref] = number
             if not self._is_of_one(number):
                 self._move_out(number)
@@ -215,7 +215,7 @@ class _ResultPlacement:
             return True
         place = places.place_of(value)
         given = places.find(self._record.arguments[argument])
-        return place is not None and place == given and self._rewriting.covering.is_in_one(value)
+        return place is not None and place == given and self._rewriting.result_memory.is_in_one(value)
 
     def _is_of_one(self, number: int) -> bool:
         """Whether it is known which allocation or argument a result is seen through."""
@@ -238,18 +238,18 @@ class _ResultPlacement:
 
     def put(self, number: int, argument: ir.Value) -> None:
         value, kind = self._record.end.operands[number], argument.type
-        allocation, reason = self._rewriting.covering.allocation(value, self.buffers[number], self._taken)
+        allocation, reason = self._rewriting.result_memory.allocation(value, self.buffers[number], self._taken)
         if allocation is not None and allocation.type != kind and None in row_major(shape_of(allocation.type)):
             allocation, reason = None, Reason.SIZE_NOT_PROVEN_EQUAL
         if allocation is None and not self.is_undefined(number):
             elementwise_copy(self.buffers[number], argument, self._end)
-            self._deciding.of_result(number, value, Outcome.COPIED, reason)
+            self._decided.of_result(number, value, Outcome.COPIED, reason)
             return
-        self._deciding.of_result(number, value, Outcome.LENT, Reason.RESULT_SLOT)
+        self._decided.of_result(number, value, Outcome.LENT, Reason.RESULT_SLOT)
         if allocation is None:
             return
-        if allocation in self._deciding.allocations:
-            self._deciding.decisions.remove(self._deciding.allocations[allocation])
+        if allocation in self._decided.allocations:
+            self._decided.decisions.remove(self._decided.allocations[allocation])
         op = cast(ir.Operation, defining_op(allocation))
         replacement = argument if allocation.type == argument.type else _seen_as(argument, allocation, op)
         allocation.replace_all_uses_with(replacement)
@@ -259,7 +259,7 @@ class _ResultPlacement:
 
     def return_as_it_came(self, number: int) -> bool:
         """Whether a result is, on some path, what a call returned: then it is returned, if that needs no copy."""
-        made = self._rewriting.covering.made(self._record.end.operands[number], self.buffers[number], self._taken)
+        made = self._rewriting.result_memory.made(self._record.end.operands[number], self.buffers[number], self._taken)
         if made is None or not any(is_called(memref) for memref in made):
             return False
         self._return(number, self.buffers[number], made)
@@ -268,9 +268,9 @@ class _ResultPlacement:
     def give_back(self, number: int) -> None:
         """Returns a result: the memory in which it was made, if nothing else is there, or a copy."""
         value, old, kind = self._record.end.operands[number], self.buffers[number], self._kinds[number]
-        covering = self._rewriting.covering
-        allocation, reason = covering.allocation(value, old, self._taken)
-        made = covering.made(value, old, self._taken) if allocation is None else frozenset([allocation])
+        result_memory = self._rewriting.result_memory
+        allocation, reason = result_memory.allocation(value, old, self._taken)
+        made = result_memory.made(value, old, self._taken) if allocation is None else frozenset([allocation])
         if made is not None:
             self._return(number, allocation if allocation is not None and allocation.type == kind else old, made)
             return
@@ -279,13 +279,13 @@ class _ResultPlacement:
         if not self.is_undefined(number):
             elementwise_copy(old, self.buffers[number], self._end)
             outcome = Outcome.COPIED
-        self._deciding.of_result(number, value, outcome, reason)
+        self._decided.of_result(number, value, outcome, reason)
 
     def _return(self, number: int, memref: ir.Value, made: frozenset[ir.Value]) -> None:
         """Returns what was made in the function, seen as `memref`, whose layout may be known in the result's type only."""
         self.buffers[number] = cast_to(memref, self._kinds[number], self._end)
         self._taken.update(made)
-        self._deciding.of_result(number, self._record.end.operands[number], Outcome.IN_PLACE, Reason.RETURNED_AS_MADE)
+        self._decided.of_result(number, self._record.end.operands[number], Outcome.IN_PLACE, Reason.RETURNED_AS_MADE)
 
 
 def _set_type(node: Callable, boundary: _Boundary, kept: list[ir.Type]) -> None:

@@ -1,7 +1,7 @@
 """The rewrite of one function from tensors to buffers, as the in-place analysis decided; what models see of it.
 
-Which memref holds a tensor is in `memrefs`, what control flow passes on in `crossing`, where the function's results end in
-`covering`.
+Which memref holds a tensor is in `memrefs`, what control flow passes on in `passed_memrefs`, where the function's results end in
+`result_memory`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from hotdesk.models.layouts import has_identity_layout
 from hotdesk.models.memref import viewed
 from hotdesk.models.registry import model_of
 from hotdesk.passes.bufferize.conventions import USUAL, Conventions
-from hotdesk.passes.bufferize.covering import Covering
-from hotdesk.passes.bufferize.crossing import Crossing
-from hotdesk.passes.bufferize.deciding import Deciding
 from hotdesk.passes.bufferize.materializing import copied_as
 from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
+from hotdesk.passes.bufferize.passed_memrefs import PassedMemrefs
+from hotdesk.passes.bufferize.result_memory import ResultMemory
+from hotdesk.passes.bufferize.rewrite_decisions import RewriteDecisions
 
 
 class Rewriting:
@@ -39,9 +39,9 @@ class Rewriting:
     Attributes:
         analysis: what was decided about it.
         symbols: names for what it makes beside the function.
-        deciding: what was carried out, in order.
+        decided: what was carried out, in order.
         conventions: what is done at the edges of the function.
-        covering: where its results lie.
+        result_memory: where its results lie.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class Rewriting:
         self.analysis = analysis
         self.symbols = symbols
         self.conventions = conventions
-        self.deciding = Deciding(record, analysis)
+        self.decided = RewriteDecisions(record, analysis)
         self._readers = analysis.readers
         self._memrefs = Memrefs(record, analysis)
-        self._crossing = Crossing(record, analysis, self._memrefs, self.deciding)
-        self.covering = Covering(function, record, analysis.places, self._memrefs.memory)
+        self._passed = PassedMemrefs(record, analysis, self._memrefs, self.decided)
+        self.result_memory = ResultMemory(function, record, analysis.places, self._memrefs.memory)
         self._erase: list[ir.Operation] = []
         self._replaced: list[tuple[ir.Block, int, int]] = []
 
@@ -103,7 +103,7 @@ class Rewriting:
         if record.flow is None:  # the blocks of others have moved to the new op when tensors are looked for here
             captured = record.captured if len(op.regions) else ()
             seen = (*op.operands, *op.results, *(self._record.values[number].value for number in captured))
-            if not self._crossing.passes_on(record) and not any(is_tensor(v.type) for v in seen):
+            if not self._passed.passes_on(record) and not any(is_tensor(v.type) for v in seen):
                 return False
         model.bufferize(op, self)
         return True
@@ -135,7 +135,7 @@ class Rewriting:
         record = self._memrefs.current
         decision = self.analysis.by_operand[(record.number, operand)]
         if decision.in_place and not decision.fresh:
-            self.deciding.of_tie(record, operand, Outcome.IN_PLACE)
+            self.decided.of_tie(record, operand, Outcome.IN_PLACE)
             return self.buffer(value)
         sizes = self._memrefs.sizes(value)
         result = dict(record.facts.ties).get(operand)
@@ -143,18 +143,18 @@ class Rewriting:
         new = alloc(kind, sizes, op) if result is None else self._memrefs.written(record.results[result], sizes, record)
         if not decision.in_place and record.facts.needs(operand) and not self._memrefs.is_undefined(value):
             elementwise_copy(self.buffer(value), new, op)
-            self.deciding.of_tie(record, operand, Outcome.COPIED)
-        elif new in self.deciding.allocations:
-            self.deciding.of_tie(record, operand, Outcome.IN_PLACE)
+            self.decided.of_tie(record, operand, Outcome.COPIED)
+        elif new in self.decided.allocations:
+            self.decided.of_tie(record, operand, Outcome.IN_PLACE)
         else:
-            self.deciding.allocations[new] = self.deciding.of_tie(record, operand, Outcome.ALLOCATED)
+            self.decided.allocations[new] = self.decided.of_tie(record, operand, Outcome.ALLOCATED)
         return new
 
     def result(self, op: ir.Operation, number: int, sizes: Sequence[ir.Value]) -> ir.Value:
         value = self._record.values[self._memrefs.current.results[number]]
         new = self._memrefs.written(value.number, sizes, self._memrefs.current)
-        if (made := self.deciding.of_new(self._memrefs.current, number)).outcome is Outcome.ALLOCATED:
-            self.deciding.allocations[new] = made
+        if (made := self.decided.of_new(self._memrefs.current, number)).outcome is Outcome.ALLOCATED:
+            self.decided.allocations[new] = made
         return new
 
     def contents(self, op: ir.Operation, operand: int) -> ir.Value | None:
@@ -177,7 +177,7 @@ class Rewriting:
     def contiguous(self, memref: ir.Value, op: ir.Operation, operand: int, kind: ir.Type | None = None) -> ir.Value:
         followed = kind is not None or not has_identity_layout(memref)
         reason = Reason.DIFFERENT_LAYOUT if followed else Reason.NOT_FOLLOWED
-        self.deciding.of_copy(self._memrefs.current, operand, reason)
+        self.decided.of_copy(self._memrefs.current, operand, reason)
         return copied(memref, op) if kind is None else copied_as(memref, kind, op)
 
     def lies_there(self, op: ir.Operation) -> bool:
@@ -246,10 +246,10 @@ class Rewriting:
     def copy_into(self, memref: ir.Value, op: ir.Operation, operand: int, before: ir.Operation | None = None) -> None:
         source = self.buffer(op.operands[operand])
         elementwise_copy(source, memref, op if before is None else before)
-        self.deciding.of_insertion(self._memrefs.current, operand)
+        self.decided.of_insertion(self._memrefs.current, operand)
 
     def entering(self, op: ir.Operation, operand: int) -> ir.Value:
-        return self._crossing.entering(op, operand)
+        return self._passed.entering(op, operand)
 
     def leaving(self, op: ir.Operation, operand: int) -> ir.Value:
-        return self._crossing.leaving(op, operand)
+        return self._passed.leaving(op, operand)

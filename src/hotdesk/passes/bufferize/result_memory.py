@@ -1,4 +1,4 @@
-"""What memory the results of a function have, once it is rewritten: an argument's, new memory, or a part of something."""
+"""The memory that the results of a rewritten function lie in: an argument's, an allocation, a callee's, or a part of one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_ALLOCATION = {
 }
 
 
-class Covering:
+class ResultMemory:
     """Answers what is behind a tensor that a function returns, by its number."""
 
     def __init__(self, function: ir.Operation, record: TensorProgram, places: Places, memory: PlaceMemory) -> None:

@@ -1,4 +1,4 @@
-"""Finds tensors that bufferization leaves, and names them: no pass may go on as if they were in memory."""
+"""Tensors that are left after bufferization, refused by name: no later pass may take them to be in memory."""
 
 from __future__ import annotations
 

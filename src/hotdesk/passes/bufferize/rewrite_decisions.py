@@ -1,4 +1,4 @@
-"""What a rewrite to buffers did, as decisions: with the conflict behind each copy and allocation, and what would remove it."""
+"""The decisions of a rewrite to buffers, for reports: each copy and allocation with its conflict, and what would remove it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _READ_ONLY = (
 _CHEAP = ("linalg.fill", "tensor.splat")
 
 
-class Deciding:
+class RewriteDecisions:
     """The decisions of one function, in the order in which they are carried out.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""What enters and leaves regions and blocks, as memrefs: passed on as they are, or copied where the analysis says so.
+"""Memrefs that control flow passes on: into regions, out of them and between blocks, copied where the analysis says so.
 
 A terminator copies all that it has to copy before anything is overwritten that is still to be copied; what goes round in a cycle
 is set aside once.
@@ -17,8 +17,8 @@ from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, ended
 from hotdesk.ir.types import is_tensor, memref_with, shape_of
 from hotdesk.models.control_flow import CHOOSING, INDEX_BITS, way_of
-from hotdesk.passes.bufferize.deciding import Deciding
 from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
+from hotdesk.passes.bufferize.rewrite_decisions import RewriteDecisions
 from hotdesk.program.records import FlowEdge
 
 
@@ -32,16 +32,18 @@ class _Passing:
     destination: ir.Value | None = None
 
 
-class Crossing:
+class PassedMemrefs:
     """Hands memrefs from ops to their regions, and from terminators to whatever comes next."""
 
-    def __init__(self, record: TensorProgram, analysis: InPlaceAnalysis, memrefs: Memrefs, deciding: Deciding) -> None:
+    def __init__(
+        self, record: TensorProgram, analysis: InPlaceAnalysis, memrefs: Memrefs, decided: RewriteDecisions
+    ) -> None:
         self._record = record
         self._places = analysis.places
         self._needed = analysis.readers.needed
         self._merged = analysis.merged
         self._memrefs = memrefs
-        self._deciding = deciding
+        self._decided = decided
         self._edges: dict[tuple[int, int], list[FlowDecision]] = {}
         for edge, flow in analysis.flows.items():
             self._edges.setdefault((edge.op, edge.operand), []).append(flow)
@@ -64,7 +66,7 @@ class Crossing:
             if self._is_needed(current, operand):
                 if not self._memrefs.is_undefined(value):
                     elementwise_copy(self._memrefs.of(value), memref, op)
-                self._deciding.of_flow(current, flow)
+                self._decided.of_flow(current, flow)
             self._keep(place, memref, target.number, allocated=True)
         else:
             memref = self._memrefs.of(value)
@@ -98,7 +100,7 @@ class Crossing:
                 if operand not in passing or flow.copied:
                     passing[operand] = _Passing(flow.edge, self._memrefs.of(value), flow.copied)
                 if flow.copied and self._is_needed(current, operand):
-                    self._deciding.of_flow(current, flow)
+                    self._decided.of_flow(current, flow)
         self._copy([each for each in passing.values() if each.copied], op)
         found: dict[int, ir.Value] = {}
         for operand, value in enumerate(op.operands):
