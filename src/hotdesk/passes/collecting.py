@@ -1,4 +1,4 @@
-"""Python's search for garbage: rare while a program is compiled, put off while a pass makes records of a large one.
+"""Python's garbage collector while a program is compiled: run rarely, and not at all while a pass makes records of a large one.
 
 Python looks for objects that only refer to each other whenever enough new ones were made, now and then among all there are. The
 records of a program form no cycles: reference counts free them, and until then each search goes through them for nothing. What
