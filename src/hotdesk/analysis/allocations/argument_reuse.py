@@ -29,9 +29,9 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.argument_order import ArgumentOrder
 from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.memory_slots import MemorySlot, shareable
 from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded
 from hotdesk.analysis.allocations.sharing import Sharing
-from hotdesk.analysis.allocations.slots import MemorySlot, shareable
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, Kind
 from hotdesk.explain import Decision, Outcome, Reason

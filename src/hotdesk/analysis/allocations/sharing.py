@@ -36,9 +36,7 @@ from collections.abc import Mapping, Sequence
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded
-from hotdesk.analysis.allocations.slot_places import SlotPlaces
-from hotdesk.analysis.allocations.slots import (
+from hotdesk.analysis.allocations.memory_slots import (
     MemorySlot,
     held_across,
     is_held_to_the_end,
@@ -48,6 +46,8 @@ from hotdesk.analysis.allocations.slots import (
     single_slot,
     why_unlike,
 )
+from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded
+from hotdesk.analysis.allocations.slot_places import SlotPlaces
 from hotdesk.analysis.allocations.types import may_allocate
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.order.peak import Change, MemoryProfile

@@ -21,7 +21,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from hotdesk.analysis.allocations.hoisting import is_not_negative, runs_in_parallel
-from hotdesk.analysis.allocations.slots import MemorySlot
+from hotdesk.analysis.allocations.memory_slots import MemorySlot
 from hotdesk.analysis.allocations.uses import Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION
 from hotdesk.explain import Reason

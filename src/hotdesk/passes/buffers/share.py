@@ -24,8 +24,8 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.memory_slots import MemorySlot
 from hotdesk.analysis.allocations.sharing import KEPT_APART, Sharing
-from hotdesk.analysis.allocations.slots import MemorySlot
 from hotdesk.analysis.allocations.types import alignment_of
 from hotdesk.analysis.allocations.uses import Allocations, bytes_of_element
 from hotdesk.explain import Decision, Reason
