@@ -705,6 +705,37 @@ def test_memory_without_a_rank_is_a_result() -> None:
     np.testing.assert_allclose(y, np.exp(x), rtol=1e-6)
 
 
+def test_an_argument_that_every_return_gives_back() -> None:
+    program = hotdesk.compile("""
+    func.func @f(%x: memref<4xf32>, %c: i1, %n: index) -> (memref<?xf32>, index) {
+      cf.cond_br %c, ^one, ^two
+    ^one:
+      %a = memref.cast %x : memref<4xf32> to memref<?xf32>
+      return %a, %n : memref<?xf32>, index
+    ^two:
+      linalg.exp ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
+      %b = memref.cast %x : memref<4xf32> to memref<?xf32>
+      return %b, %n : memref<?xf32>, index
+    }""")
+    x = floats(4)
+    expected = np.exp(x)
+    for c in (True, False):
+        found, n = program(x, c, 3)
+        assert (found is x, n) == (True, 3)
+    np.testing.assert_allclose(x, expected, rtol=1e-6)
+
+
+def test_a_view_of_sizes_that_a_call_says_is_a_result() -> None:
+    program = hotdesk.compile("""
+    func.func @f(%m: memref<?xf32, strided<[1], offset: ?>>) -> memref<?xf32, strided<[1], offset: 3>> {
+      %t = bufferization.to_tensor %m restrict : memref<?xf32, strided<[1], offset: ?>> to tensor<?xf32>
+      %b = bufferization.to_buffer %t : tensor<?xf32> to memref<?xf32, strided<[1], offset: 3>>
+      return %b : memref<?xf32, strided<[1], offset: 3>>
+    }""")
+    x = floats(7)
+    assert program(x[2:]).tolist() == x[2:].tolist()
+
+
 @pytest.mark.parametrize("second", ["tensor<?x4xf32>", "tensor<*xf32>"])
 def test_arguments_of_no_rank_or_two_are_refused(second: str) -> None:
     use = (

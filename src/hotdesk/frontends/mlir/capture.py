@@ -19,7 +19,7 @@ from hotdesk.frontends.mlir.calling import Delivered, MlirCalling, Number
 from hotdesk.frontends.mlir.counted import deliver_counted, with_counted
 from hotdesk.frontends.mlir.globals import changing_globals, keep_globals, keep_tensors, refused
 from hotdesk.frontends.mlir.guards import guard_demands
-from hotdesk.frontends.mlir.layouts import lay_out_allocations, plain_results, strided_arguments
+from hotdesk.frontends.mlir.layouts import give_single_exit, lay_out_allocations, plain_results, strided_arguments
 from hotdesk.frontends.mlir.lowering import arithmetic_as_loops, inline_calls, lower, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.memory_spaces import clones_as_copies, forget_memory_spaces
 from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
@@ -32,7 +32,6 @@ from hotdesk.frontends.mlir.strided_arrays import as_called, as_memory
 from hotdesk.frontends.mlir.unranked_arguments import give_ranks
 from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.context import entered, run_mlir_passes, verify
-from hotdesk.ir.functions import single_exit
 from hotdesk.ir.signature import Formal, signature
 from hotdesk.ir.types import element_of, is_any_tensor, is_memref
 from hotdesk.ir.walking import defined_functions, main_function, nested_ops, symbol_name
@@ -77,7 +76,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         inline_calls(module)
         lay_out_allocations(module)
         main = main_function(module)
-        single_exit(main)
+        give_single_exit(main)
         on_memrefs = not _has_tensors(module)
         for each in () if on_memrefs else changing_globals(module):
             raise refused(each, "a constant with a value: the program is on tensors")

@@ -26,11 +26,11 @@ from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.mlir.strided_arrays import StridedArgument
 from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import alloc, create, dim, dynamic_dims, index_constant, sliced, with_values
-from hotdesk.ir.functions import returns_of
+from hotdesk.ir.functions import returns_of, single_exit
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import DONATED, SHAPE, Formal, FunctionSignature, set_signature, signature
 from hotdesk.ir.types import is_memref, is_row_major, is_strided, layout_of, memref_with, shape_of, static_entries
-from hotdesk.ir.walking import entry_block, made_by, nested_ops, top_level_ops
+from hotdesk.ir.walking import constant_of, entry_block, made_by, nested_ops, segment_sizes, top_level_ops
 from hotdesk.models.func import RETURN
 from hotdesk.models.new_memory import ALLOC, ALLOCA, DEALLOC
 from hotdesk.sizes.size import spelled
@@ -175,7 +175,12 @@ def strided_arguments(main: ir.Operation, names: Sequence[str], written: frozens
         argument.set_type(flat)
         view = _seen(argument, kind, 0, sizes, steps, first)
         for user, number in users:
-            if user.name != RETURN:
+            if user.name == "memref.dim" and (known_place := constant_of(user.operands[1])) in range(len(shape)):
+                size = sizes[cast(int, known_place)]
+                value = index_constant(size, user) if isinstance(size, int) else size
+                user.results[0].replace_all_uses_with(value)
+                user.erase()
+            elif user.name != RETURN:
                 user.operands[number] = view
         found.append(StridedArgument(position, names[position], shape, strides, position in written, str(kind), named))
     set_signature(main, FunctionSignature(tuple(arguments), tuple(outputs)))
@@ -195,6 +200,24 @@ def _uncast(value: ir.Value) -> ir.Value:
     return value if op is None or not is_memref(op.operands[0].type) else _uncast(op.operands[0])
 
 
+def give_single_exit(main: ir.Operation) -> None:
+    """Has a function return in one block; what it is given and returns at every return, perhaps cast, it returns as that."""
+    given, ends = signature(main), returns_of(main)
+    arguments: list[ir.Value] = list(entry_block(main).arguments)
+    outputs, same = list(given.results), dict[int, ir.Value]()
+    for number, formal in enumerate(given.results) if len(ends) > 1 else ():
+        sources = [_uncast(end.operands[number]) for end in ends] if is_memref(formal.type) else []
+        if sources and sources[0] in arguments and all(source == sources[0] for source in sources):
+            same[number] = sources[0]
+            outputs[number] = Formal(sources[0].type, formal.attributes)
+            for end in ends:
+                end.operands[number] = sources[0]
+    set_signature(main, FunctionSignature(given.arguments, tuple(outputs)))
+    single_exit(main)
+    for number, value in same.items():
+        returns_of(main)[0].operands[number] = value
+
+
 def plain_results(main: ir.Operation) -> None:
     """Takes the casts that forget sizes off the results of a function of one exit, and makes those contiguous that are not."""
     given, ends = signature(main), returns_of(main)
@@ -204,12 +227,21 @@ def plain_results(main: ir.Operation) -> None:
             continue
         source = _uncast(end.operands[number])
         if has_own_layout(source.type):
-            room = alloc(memref_with(shape_of(source.type), source.type), dynamic_dims(source, end), end)
+            room = alloc(memref_with(shape_of(source.type), source.type), _dynamic_sizes(source, end), end)
             create("memref.copy", [source, room], [], before=end)
             source = room
         end.operands[number] = source
         outputs[number] = Formal(source.type, formal.attributes)
     set_signature(main, FunctionSignature(given.arguments, tuple(outputs)))
+
+
+def _dynamic_sizes(memref: ir.Value, before: ir.Operation) -> list[ir.Value]:
+    """The sizes of a memref that its type leaves open: as a view of new memory was given them, where it is one."""
+    view = made_by(memref, "memref.reinterpret_cast")
+    if view is None:
+        return dynamic_dims(memref, before)
+    _, offsets, sizes, _ = segment_sizes(view)
+    return list(view.operands)[1 + offsets : 1 + offsets + sizes]
 
 
 def _unsupported(what: str, expected: str, got: str, location: ir.Location) -> UnsupportedOpError:
