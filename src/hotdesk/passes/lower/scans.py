@@ -1,7 +1,8 @@
-"""Kernels for running sums and products: y[i] = x[0] + … + x[i] along one dimension, kept in f64 and rounded for each element.
+"""Kernels for running sums and products: y[i] = x[0] + … + x[i] along one dimension.
 
 Where the dimension is the last, one element is read, added and written at a time, else 16 neighbours in the last dimension. What
-is kept is in a register: a row of 2^25 ones ends in 2^25, and not in 2^24, where f32 stops counting.
+is kept is in a register. Of floats it is an f64, rounded for each element: a row of 2^25 ones ends in 2^25, and not in 2^24,
+where f32 stops counting. Of integers it is one of their type, which wraps around.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ from hotdesk._bindings import ir
 from hotdesk.ir.walking import flag_of
 from hotdesk.kernels.parts import shared_loops
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText, Operand, View
-from hotdesk.passes.lower.scalar import narrow, widen
+from hotdesk.passes.lower.scalar import is_float, narrow, widen
 
 _LANES = 16
 _GRAIN = 1 << 15  # elements that are worth a thread: ten microseconds or more
-_KINDS: dict[str, Literal["sum", "product"]] = {"arith.addf": "sum", "arith.mulf": "product"}
+_KINDS: dict[str, Literal["sum", "product"]] = {
+    **dict.fromkeys(("arith.addf", "arith.addi"), "sum"),
+    **dict.fromkeys(("arith.mulf", "arith.muli"), "product"),
+}
+_ELEMENTS = ("f32", "f64", "i8", "i16", "i32", "i64")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +43,12 @@ class ScanSpec:
 
 
 def scan_kind(op: ir.Operation) -> Literal["sum", "product"] | None:
-    """What a `tm_tensor.scan` of 32-bit floats makes, each element included; None for any other op."""
+    """What a `tm_tensor.scan` of `_ELEMENTS` makes, each element included; None for any other op."""
     if op.name != "tm_tensor.scan" or not flag_of(op, "inclusive"):
         return None
     block = op.regions[0].blocks[0]
     first, *rest = (each.operation for each in block.operations)
-    if first.name not in _KINDS or len(rest) != 1 or str(first.results[0].type) != "f32":
+    if first.name not in _KINDS or len(rest) != 1 or str(first.results[0].type) not in _ELEMENTS:
         return None
     whole = set(first.operands) == set(block.arguments) and rest[0].operands[0] == first.results[0]
     return _KINDS[first.name] if whole else None
@@ -94,9 +99,10 @@ class _Line:
         x_here, y_here = (
             k.dot(positions, [stride for d, stride in enumerate(each.strides) if d != dim]) for each in (x, y)
         )
-        wide = _several("f64", lanes)
-        initial = "0.0" if self.spec.kind == "sum" else "1.0"
-        operation = "addf" if self.spec.kind == "sum" else "mulf"
+        kept = self._kept
+        wide, suffix = _several(kept, lanes), "f" if is_float(kept) else "i"
+        initial = ("0" if self.spec.kind == "sum" else "1") + (".0" if is_float(kept) else "")
+        operation = ("add" if self.spec.kind == "sum" else "mul") + suffix
 
         def step(i: Index, running: str) -> str:
             element = self._load(x, k.add(x_here, k.mul(i, x.strides[dim])), lanes)
@@ -107,22 +113,30 @@ class _Line:
         start = k.constant(initial if lanes == 1 else f"dense<{initial}>", wide)
         self._store(k.reduce(0, x.sizes[dim], 1, start, wide, step), last, k.dot(positions, last.strides), lanes)
 
+    @property
+    def _kept(self) -> str:
+        """The type of what is kept."""
+        return "f64" if is_float(self.spec.x.element) else self.spec.x.element
+
     def _load(self, operand: Operand, offset: Index, lanes: int) -> str:
         k = self.k
         if lanes == 1:
-            return widen(k, k.load(operand, offset), operand.element, "f64")
+            return widen(k, k.load(operand, offset), operand.element, self._kept)
         kind = _several(operand.element, lanes)
         value = k.value(f"vector.load {operand.flat}[{k.index(offset)}] : memref<?x{operand.element}>, {kind}")
-        return k.value(f"arith.extf {value} : {kind} to {_several('f64', lanes)}")
+        if operand.element == self._kept:
+            return value
+        return k.value(f"arith.extf {value} : {kind} to {_several(self._kept, lanes)}")
 
     def _store(self, value: str, operand: Operand, offset: Index, lanes: int) -> None:
         k = self.k
         if lanes == 1:
-            k.store(narrow(k, value, "f64", operand.element), operand, offset)
+            k.store(narrow(k, value, self._kept, operand.element), operand, offset)
             return
         kind = _several(operand.element, lanes)
-        rounded = k.value(f"arith.truncf {value} : {_several('f64', lanes)} to {kind}")
-        k.line(f"vector.store {rounded}, {operand.flat}[{k.index(offset)}] : memref<?x{operand.element}>, {kind}")
+        if operand.element != self._kept:
+            value = k.value(f"arith.truncf {value} : {_several(self._kept, lanes)} to {kind}")
+        k.line(f"vector.store {value}, {operand.flat}[{k.index(offset)}] : memref<?x{operand.element}>, {kind}")
 
 
 def _several(element: str, lanes: int) -> str:

@@ -1,4 +1,4 @@
-"""Running sums and products against PyTorch's in f64."""
+"""Running sums and products against PyTorch's in f64, or in integers that wrap around."""
 
 from __future__ import annotations
 
@@ -36,6 +36,15 @@ def test_every_dimension(
     x.check_untouched()
 
 
+@pytest.mark.parametrize("element", ["f64", "i64", "i32", "i8"])
+@pytest.mark.parametrize("dimension", [0, 1])
+def test_every_type(element: str, dimension: int) -> None:
+    x = place(values((5, 37), element, torch.Generator().manual_seed(2)))
+    y, last = place(unread((5, 37), element)), place(unread(((37, 5)[dimension],), element))
+    for kind in ("sum", "product"):
+        _run([view_of(each.tensor) for each in (x, y, last)], x, y, last, dimension, kind)
+
+
 def test_columns_apart() -> None:
     x = place(values((6, 40), "f32", torch.Generator().manual_seed(1)), (80, 2))
     y, last = place(unread((6, 40), "f32")), place(unread((40,), "f32"))
@@ -57,7 +66,8 @@ def _run(
     Kernel(scan(ScanSpec(views[0], views[1], views[2], dimension, kind, (True,) * 3)), views)(
         x.tensor, y.tensor, last.tensor
     )
-    exact = (torch.cumsum if kind == "sum" else torch.cumprod)(x.tensor.double(), dimension)
+    wide = x.tensor.to(torch.float64 if x.tensor.dtype.is_floating_point else torch.int64)
+    exact = (torch.cumsum if kind == "sum" else torch.cumprod)(wide, dimension)
     assert_close(y.tensor, exact)
     if x.tensor.size(dimension):
         assert torch.equal(last.tensor, y.tensor.select(dimension, -1))
@@ -71,10 +81,13 @@ def _run(
         ("%r = arith.addf %a, %b : f32", "f32", "true", "sum"),
         ("%r = arith.mulf %b, %a : f32", "f32", "true", "product"),
         ("%r = arith.addf %a, %b : f32", "f32", "false", None),
-        ("%r = arith.addf %a, %b : f64", "f64", "true", None),
+        ("%r = arith.addf %a, %b : f64", "f64", "true", "sum"),
+        ("%r = arith.addf %a, %b : bf16", "bf16", "true", None),
         ("%r = arith.addf %a, %a : f32", "f32", "true", None),
         ("%r = arith.maximumf %a, %b : f32", "f32", "true", None),
-        ("%r = arith.addi %a, %b : i64", "i64", "true", None),
+        ("%r = arith.addi %a, %b : i64", "i64", "true", "sum"),
+        ("%r = arith.muli %b, %a : i8", "i8", "true", "product"),
+        ("%r = arith.maxsi %a, %b : i64", "i64", "true", None),
     ],
 )
 def test_which_scans_have_a_kernel(payload: str, element: str, inclusive: str, kind: str | None) -> None:

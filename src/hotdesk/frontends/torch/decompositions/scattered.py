@@ -4,6 +4,8 @@
 * booleans and unsigned bytes are added and compared as 32-bit integers (torch-mlir sees them as signed);
 * the mean of integers is the floor of their sum by their number;
 * `scatter` with a reduction is the op of that reduction;
+* `scatter` of tensors of known sizes puts elements into a row of them all, at one number each, where torch-mlir keeps one for
+  each dim, and the elements once more; rows whose places are the same all along are put as rows;
 * `index_copy` into inner dims says where each row goes, where PyTorch transposes the whole tensor twice;
 * `index_copy` and `index_add` count from the front alone, and `max_unpool` within a plane: an index that they do not take becomes
   one behind the end, which each run checks, because the stores that they become take more;
@@ -50,6 +52,57 @@ def _plain_dim(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return op(x, dim + x.dim(), index, *args, **kwargs) if dim < 0 else NotImplemented
 
     return counted
+
+
+def _scattered_in_row(accumulate: bool) -> Callable[..., Tensor]:
+    """`scatter`, or `scatter_add`, as an `index_put`."""
+
+    def scattered(x: Tensor, dim: int, index: Tensor, source: Any) -> Tensor:
+        if not _is_known(x, index):
+            return NotImplemented
+        if not isinstance(source, Tensor):
+            source = torch.full(index.shape, source, dtype=x.dtype)
+        source = source[tuple(slice(0, size) for size in index.shape)]
+        if dim == 0 and _is_same_along_rows(x, index):
+            first = index[(slice(None), *[0] * (index.dim() - 1))]
+            return aten.index_put(x, [_from_the_front(x, 0, first)], source, accumulate)
+        put = aten.index_put(x.reshape(-1), [_numbers(x, dim, index)], source.reshape(-1), accumulate)
+        return put.reshape(x.shape)
+
+    return scattered
+
+
+def _reduced_in_row(
+    x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """`scatter_reduce` with one number for each element."""
+    if x.dim() < 2 or not _is_known(x, index):
+        return NotImplemented
+    source = source[tuple(slice(0, size) for size in index.shape)].reshape(-1)
+    reduced = aten.scatter_reduce(x.reshape(-1), 0, _numbers(x, dim, index), source, reduce, include_self=include_self)
+    return reduced.reshape(x.shape)
+
+
+def _is_known(x: Tensor, index: Tensor) -> bool:
+    """Whether the sizes of both are known, and neither is empty."""
+    return x.dim() > 0 and all(isinstance(size, int) and size > 0 for size in (*x.shape, *index.shape))
+
+
+def _is_same_along_rows(x: Tensor, index: Tensor) -> bool:
+    """Whether indices along the first dim are a column, repeated for each element of a row."""
+    inner = zip(x.shape[1:], index.shape[1:], index.stride()[1:], strict=True)
+    return all(size == wanted and (stride == 0 or size == 1) for wanted, size, stride in inner)
+
+
+def _numbers(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    """For each element of the index the number of that of `x` which it means; one behind the end if there is none."""
+    steps = [math.prod(x.shape[place + 1 :]) for place in range(x.dim())]
+    number = index.to(torch.int64) * steps[dim]
+    for place, (size, step) in enumerate(zip(index.shape, steps, strict=True)):
+        if place != dim and size > 1:
+            column = [-1 if other == place else 1 for other in range(x.dim())]
+            number = number + (torch.arange(size) * step).reshape(column)
+    return torch.where((index < 0) | (index >= x.size(dim)), x.numel(), number).reshape(-1)
 
 
 def _summed_wide(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -235,12 +288,14 @@ def _embedding_bag_padded(
 
 
 SCATTERED: dict[Any, Callable[..., Any]] = {
-    **{op: _plain_dim(op) for op in (aten.scatter.src, aten.scatter.value)},
+    **{op: either(_plain_dim(op), _scattered_in_row(False)) for op in (aten.scatter.src, aten.scatter.value)},
     aten.scatter.reduce: _scatter_by,
     aten.scatter.value_reduce: _scatter_value_by,
-    aten.scatter_add.default: either(_plain_dim(aten.scatter_add), _summed_wide(aten.scatter_add), _scatter_add_bool),
+    aten.scatter_add.default: either(
+        _plain_dim(aten.scatter_add), _summed_wide(aten.scatter_add), _scatter_add_bool, _scattered_in_row(True)
+    ),
     aten.scatter_reduce.two: either(
-        _plain_dim(aten.scatter_reduce), _summed_wide(aten.scatter_reduce), _scatter_reduce
+        _plain_dim(aten.scatter_reduce), _summed_wide(aten.scatter_reduce), _scatter_reduce, _reduced_in_row
     ),
     aten.index_add.default: either(_summed_wide(aten.index_add), _index_add),
     aten.index_copy.default: _index_copy,
