@@ -30,13 +30,18 @@ _LOG2_E = 1.4426950408889634
 _ROUNDER = 12582912.0  # 3 · 2^22: adding it leaves the nearest integer in the low bits
 _WIDE_ROUNDER = 6755399441055744.0  # 3 · 2^51: the same for f64
 _SQRT_HALF_BITS = 0x3F3504F3
-_TWO_OVER_PI = tuple(
-    digit * 2.0 ** (-24 * place)
-    for place, digit in enumerate(
-        (0xA2F983, 0x6E4E44, 0x1529FC, 0x2757D1, 0xF534DD, 0xC0DB62, 0x95993C, 0x439041, 0xFE5163), start=1
-    )
-)
-"""2/π in pieces of 24 bits, enough for the largest float."""
+_TWO_OVER_PI = (0xA2F983, 0x6E4E44, 0x1529FC, 0x2757D1, 0xF534DD, 0xC0DB62, 0x95993C, 0x439041, 0xFE5163)
+"""2/π in digits of 24 bits, enough for the largest float."""
+_FIRST_SCALED = 47
+"""The power of two from which on floats are whole numbers, also when they are scaled by 2^-24."""
+
+
+def _scaled_turns(place: int) -> tuple[float, float, float]:
+    """2^(24 place) · 2/π modulo 4, in pieces of 29, 29 and 53 bits: products of floats with the first two are exact."""
+    below = 24 * (len(_TWO_OVER_PI) - place)
+    digits = sum(digit << 24 * at for at, digit in enumerate(reversed(_TWO_OVER_PI))) % (4 << below)
+    high, rest = digits >> below - 27, digits % (1 << below - 27)
+    return high * 2.0**-27, (rest >> below - 56) * 2.0**-56, (rest % (1 << below - 56)) / 2**below
 
 
 class _FunctionText:
@@ -266,15 +271,13 @@ def _log1p(x: _Scalar) -> _Scalar:
 
 
 def _tanh(x: _Scalar) -> _Scalar:
+    """t / (t + 2) where t = e^2|x| - 1, of which nothing is lost near 0: the power of two is taken apart."""
     a = x.unary("absf")
-    z = a * a
-    p = _polynomial(
-        z, (-0.33333330906671726, 0.1333320976379603, -0.05394720426941829, 0.02170296710618319, -0.00818267386097826,
-            0.002147536864114056)
-    )  # fmt: skip
-    near = (a * z).fma(p, a)
-    far = -(x.function.constant(2.0, "f32") / (_exp(a + a) + 1.0)) + 1.0
-    return a.compare("olt", 0.625).choose(near, far).with_sign_of(x)
+    a = a.compare("ogt", 9.1).choose(9.1, a)
+    n, r, p = _exp_parts(a + a)
+    power = _power_of_two(n)
+    t = power.fma((r * r).fma(p, r), power - 1.0)
+    return (t / (t + 2.0)).with_sign_of(x)
 
 
 def _exp2_of_rest(x: _Scalar) -> _Scalar:
@@ -304,27 +307,39 @@ def _erf(x: _Scalar) -> _Scalar:
 def _quarter_turns(x: _Scalar) -> tuple[_Scalar, _Scalar]:
     """q (i32, modulo 4) and r (f64) with x = q π/2 + r (modulo 2π), |r| ≤ π/4, for every finite f32.
 
-    x · 2/π is summed from exact products with 24-bit pieces of 2/π, each reduced modulo 4 at once, which is exact; so is the
-    sum of the large ones. Payne and Hanek's idea (1983), in f64 arithmetic alone.
+    Of x · 2/π multiples of 4 are left out: a large x is 2^(24 i) times a whole number, and 2/π is scaled by that and reduced.
+    What is left is the sum of two exact products, whose whole parts go first, and a small one. The idea of M. Payne and R. Hanek,
+    *Radian reduction for trigonometric functions* (1983), in f64 arithmetic alone.
     """
     wide = x.to("f64")
-    turns = x.function.constant(0.0, "f64")
-    count = x.function.constant(0, "i32")
-    for piece in _TWO_OVER_PI:
+    size = wide.unary("absf")
+    high, middle, low = (x.function.constant(piece, "f64") for piece in _scaled_turns(0))
+    for place in range(1, 5):
+        is_large = size.compare("oge", 2.0 ** (_FIRST_SCALED + 24 * (place - 1)))
+        pieces = _scaled_turns(place)
+        high, middle, low = (
+            is_large.choose(piece, other) for piece, other in zip(pieces, (high, middle, low), strict=True)
+        )
+        wide = is_large.choose(x.to("f64") * 2.0 ** (-24 * place), wide)
+    turns, exact = x.function.constant(0.0, "f64"), list[_Scalar]()
+    for piece in (high, middle):
         product = wide * piece
-        turns = turns + (product - (product * 0.25).unary("roundeven") * 4.0)
-        shifted = turns + _WIDE_ROUNDER
-        turns = turns - (shifted - _WIDE_ROUNDER)
-        low = x.function.value(f"arith.trunci {shifted.bits().name} : i64 to i32", "i32")
-        count = count + low
-    return count, turns * 1.5707963267948966
+        whole = product.unary("roundeven")
+        turns = turns + whole
+        exact.append(product - whole)
+    one, other = exact
+    total = one + other
+    back = total - one
+    lost = (one - (total - back)) + (other - back)
+    whole = total.unary("roundeven")
+    rest = (total - whole) + (lost + wide * low)
+    shifted = (turns + whole) + _WIDE_ROUNDER
+    count = x.function.value(f"arith.trunci {shifted.bits().name} : i64 to i32", "i32")
+    return count, rest * 1.5707963267948966
 
 
-def _circular(x: _Scalar, turn: int) -> _Scalar:
-    """sin(x + turn π/2)."""
-    count, r = _quarter_turns(x)
-    count = count + turn
-    r = r.to("f32")
+def _both_circular(r: _Scalar) -> tuple[_Scalar, _Scalar]:
+    """Sine and cosine for |r| ≤ π/4."""
     z = r * r
     sine = (r * z).fma(
         _polynomial(z, (-0.16666666641112537, 0.008333329325331268, -0.00019839315120370802, 2.7181217654307446e-06)), r
@@ -333,6 +348,14 @@ def _circular(x: _Scalar, turn: int) -> _Scalar:
         _polynomial(z, (0.04166666662192728, -0.0013888883674547162, 2.479949892395126e-05, -2.720847606284392e-07)),
         z.fma(-0.5, 1.0),
     )
+    return sine, cosine
+
+
+def _circular(x: _Scalar, turn: int) -> _Scalar:
+    """sin(x + turn π/2)."""
+    count, r = _quarter_turns(x)
+    count = count + turn
+    sine, cosine = _both_circular(r.to("f32"))
     result = (count & 1).compare("eq", 0).choose(sine, cosine)
     return (result.bits() ^ ((count & 2) << 30)).as_float()
 
@@ -343,6 +366,29 @@ def _sin(x: _Scalar) -> _Scalar:
 
 def _cos(x: _Scalar) -> _Scalar:
     return _circular(x, 1)
+
+
+def _tan(x: _Scalar) -> _Scalar:
+    """In f64: the errors of sine and cosine add up."""
+    count, r = _quarter_turns(x)
+    sine, cosine = _both_circular(r)
+    is_even = (count & 1).compare("eq", 0)
+    result = (is_even.choose(sine, -cosine) / is_even.choose(cosine, sine)).to("f32")
+    return x.compare("oeq", 0.0).choose(x, result)
+
+
+def _atan(x: _Scalar) -> _Scalar:
+    """Of 1 / |x| where that is smaller."""
+    a = x.unary("absf")
+    is_large = a.compare("ogt", 1.0)
+    a = is_large.choose(x.function.constant(1.0, "f32") / a, a)
+    z = a * a
+    p = _polynomial(
+        z, (-0.3333329908905318, 0.19998548281587009, -0.14264241646098957, 0.10952185568640053, -0.08403449645438373,
+            0.05795758056462565, -0.031177831633085594, 0.010914597462816967, -0.0017936197149454117)
+    )  # fmt: skip
+    angle = (a * z).fma(p, a)
+    return is_large.choose(-angle + 1.5707963267948966, angle).with_sign_of(x)
 
 
 def _log2_wide(x: _Scalar) -> _Scalar:
@@ -393,6 +439,8 @@ _FUNCTIONS: dict[str, tuple[Callable[..., _Scalar], int]] = {
     "erf": (_erf, 1),
     "sin": (_sin, 1),
     "cos": (_cos, 1),
+    "tan": (_tan, 1),
+    "atan": (_atan, 1),
     "powf": (_pow, 2),
 }
 

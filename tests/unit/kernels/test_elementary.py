@@ -40,6 +40,8 @@ _REFERENCES: dict[str, Callable[..., Doubles]] = {
     "erf": lambda x: torch.erf(torch.from_numpy(x)).numpy(),
     "sin": np.sin,
     "cos": np.cos,
+    "tan": np.tan,
+    "atan": np.arctan,
     "powf": np.power,
 }
 _SPECIAL = np.array(

@@ -11,7 +11,8 @@
 4. Sums over reduced dims may be reassociated, which lets them be vectorised.
 5. Where the work is worth several threads, the kernel does a range of one loop, `first` to `last`, and another function has all
    ranges done (`cuts`, `kernels.parts`).
-6. Loops that step through memory as one are one (`joined`).
+6. Loops that step through memory as one are one (`joined`), and those over operands that lie transposed to one another go in
+   blocks (`blocks`).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from hotdesk.ir.walking import captured_operands, defining_op, is_constant, nest
 from hotdesk.kernels.text import View
 from hotdesk.models.generics import index_ops
 from hotdesk.models.new_memory import ALLOC
+from hotdesk.passes.lower.structured.blocks import block_transposed
 from hotdesk.passes.lower.structured.checks import can_check_apart, check_apart, has_checks, replace_checks
 from hotdesk.passes.lower.structured.cuts import find_cut, head_text
 from hotdesk.passes.lower.structured.joined import join_loops
@@ -114,6 +116,8 @@ def build_loop_kernel(
         if is_checked:  # last: nothing stays of an op that only checks
             replace = check_apart if can_check_apart(clone) else replace_checks
             replace(clone, arguments[-1 if cut is None else -3], assertion_code)
+        else:
+            block_transposed(clone)
         ir.Operation.create("func.return", ip=point)
     return kernel
 

@@ -1,0 +1,137 @@
+"""Loops over operands that lie transposed to one another, in blocks, so that a line of the cache that is read is used up.
+
+    for %i … for %j { %y[%i, %j] = %x[%j, %i] }    ->    for %I … for %J { for %i … for %j { … } }
+
+A row of the result takes an element of each row of the operand: by the time the next elements of these are wanted, what a long
+row has brought into the cache is gone. The two loops that step through a memref by one element become the innermost, the one over
+the result inside, and each of them is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from hotdesk._bindings import indexing_maps, ir
+from hotdesk.ir.building import create, dim, index_constant, loop, sliced
+from hotdesk.ir.types import is_memref, layout_of, shape_of, static_entries
+from hotdesk.ir.walking import nested_ops, parallel_loops
+from hotdesk.models.generics import index_ops
+from hotdesk.models.linalg import inputs_of
+
+_OUTER, _INNER = 32, 8
+"""Iterations of the loop over elements of an operand that lie together, and of that over those of the result."""
+_LEAST = 32
+"""Iterations of a loop that is cut."""
+
+
+def block_transposed(op: ir.Operation) -> None:
+    """Does this with a structured op on memrefs if all its loops are parallel and two of them are so."""
+    found = _transposed_loops(op)
+    if found is None:
+        return
+    _move_inside(op, found)
+    count = len(parallel_loops(op))
+    sizes = _sizes(op)
+    blocks = {count - 2: _OUTER, count - 1: _INNER}
+    begins, lengths = dict[int, ir.Value](), dict[int, int | ir.Value]()
+    inside = op
+    for number, block in blocks.items():
+        memref, place = sizes[number]
+        size, known = dim(memref, place, inside), shape_of(memref.type)[place]
+        bounds = [index_constant(0, inside), size, index_constant(block, inside)]
+        _, begins[number], _, end = loop(bounds, [], inside)
+        op.move_before(end)
+        inside = end
+        if known is not None and known % block == 0:
+            lengths[number] = block
+        else:
+            rest = create("arith.subi", [size, begins[number]], [size.type], before=op).results[0]
+            least = [rest, index_constant(block, op)]
+            lengths[number] = create("arith.minsi", least, [size.type], before=op).results[0]
+    _see_parts(op, begins, lengths)
+
+
+def _transposed_loops(op: ir.Operation) -> tuple[int, int] | None:
+    """The loop over elements of an operand that lie together, and that over those of the result."""
+    if op.name != "linalg.generic" or not all(parallel_loops(op)) or any(len(each.regions) for each in nested_ops(op)):
+        return None
+    maps = cast("list[ir.AffineMap]", indexing_maps(op))
+    plain = all(isinstance(each, ir.AffineDimExpr) for map_ in maps for each in map_.results)
+    if not plain or not all(is_memref(value.type) for value in op.operands) or index_ops(op):
+        return None
+    steps = [_loop_by_one(value, map_) for value, map_ in zip(op.operands, maps, strict=True)]
+    reads, writes = steps[: inputs_of(op)], set(steps[inputs_of(op) :])
+    inner = writes.pop() if len(writes) == 1 else None
+    if inner is None:
+        return None
+    reading = zip(reads, map(_loops, maps), strict=False)
+    others = [each for each, loops in reading if each not in (None, inner) and inner in loops]  # else it is read again
+    if not others:
+        return None
+    sizes = _sizes(op)
+    pair = (others[0], inner)
+    long = all((shape_of(sizes[each][0].type)[sizes[each][1]] or _LEAST) >= _LEAST for each in pair)
+    return pair if long else None
+
+
+def _loop_by_one(value: ir.Value, map_: ir.AffineMap) -> int | None:
+    """The loop that steps through a memref by one element."""
+    strides, sizes = layout_of(value.type)[0], shape_of(value.type)
+    places = [i for i, stride in enumerate(strides) if stride == 1 and sizes[i] != 1]
+    return _loops(map_)[places[-1]] if places else None
+
+
+def _loops(map_: ir.AffineMap) -> tuple[int, ...]:
+    """The loop over each dim of an operand."""
+    return tuple(cast(int, cast(Any, each).position) for each in map_.results)
+
+
+def _sizes(op: ir.Operation) -> Mapping[int, tuple[ir.Value, int]]:
+    """A memref and the dim of it that each loop runs through."""
+    found = dict[int, tuple[ir.Value, int]]()
+    for value, map_ in zip(op.operands, cast("list[ir.AffineMap]", indexing_maps(op)), strict=True):
+        for place, each in enumerate(_loops(map_)):
+            found.setdefault(each, (value, place))
+    return found
+
+
+def _move_inside(op: ir.Operation, pair: tuple[int, int]) -> None:
+    """Makes two loops the innermost ones, in this order."""
+    count = len(parallel_loops(op))
+    order = [*(i for i in range(count) if i not in pair), *pair]
+    numbers: list[ir.AffineExpr] = [ir.AffineExpr.get_dim(order.index(i)) for i in range(count)]
+    maps = [
+        ir.AffineMap.get(count, 0, [numbers[each] for each in _loops(map_)])
+        for map_ in cast("list[ir.AffineMap]", indexing_maps(op))
+    ]
+    op.attributes["indexing_maps"] = ir.ArrayAttr.get([ir.AffineMapAttr.get(each) for each in maps])
+
+
+def _see_parts(op: ir.Operation, begins: Mapping[int, ir.Value], lengths: Mapping[int, int | ir.Value]) -> None:
+    """Has the op see of its operands what belongs to the parts of loops that begin so, and are so long."""
+    parts = dict[tuple[ir.Value, tuple[int, ...]], ir.Value]()
+    for number, (value, map_) in enumerate(
+        zip(list(op.operands), cast("list[ir.AffineMap]", indexing_maps(op)), strict=True)
+    ):
+        loops = _loops(map_)
+        if not any(each in begins for each in loops):
+            continue
+        if (value, loops) not in parts:
+            offsets = [begins.get(each, 0) for each in loops]
+            sizes = [lengths[each] if each in lengths else _size(value, place, op) for place, each in enumerate(loops)]
+            parts[value, loops] = sliced("memref.subview", [value], _part_type(value, sizes), offsets, sizes, op)
+        op.operands[number] = parts[value, loops]
+
+
+def _size(value: ir.Value, place: int, before: ir.Operation) -> int | ir.Value:
+    known = shape_of(value.type)[place]
+    return dim(value, place, before) if known is None else known
+
+
+def _part_type(value: ir.Value, sizes: list[int | ir.Value]) -> ir.Type:
+    strides, _ = layout_of(value.type)
+    (offset,) = static_entries([None])
+    layout = ir.StridedLayoutAttr.get(offset, static_entries(list(strides)))
+    shape = static_entries([size if isinstance(size, int) else None for size in sizes])
+    return ir.MemRefType.get(shape, cast(Any, value.type).element_type, layout)
