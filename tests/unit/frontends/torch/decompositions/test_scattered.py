@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 import hotdesk
+from hotdesk.errors import ExecutionError
 from hotdesk.frontends.torch.decompositions.scattered import SCATTERED
 from tests.e2e.checking import Call, close, integers, random
 
@@ -68,3 +69,20 @@ def test_one_number_for_each_element_is_kept(name: str) -> None:
     program = hotdesk.compile(Call(op), (x, index, y))
     close(program(x, index, y), op(x, index, y))
     assert program.memory().arena <= most
+
+
+_OUTSIDE: dict[str, Callable[..., Tensor]] = {
+    "put": lambda x, i: x.scatter(1, i[:, None].expand(5, 3, 5), x[:, :3]),
+    "added": lambda x, i: x.scatter_add(-1, i.repeat(5, 5, 1), x[..., :3]),
+    "reduced": lambda x, i: x.scatter_reduce(1, i[:, None].expand(5, 3, 5), x[:, :3], "amax"),
+}
+
+
+@pytest.mark.parametrize("name", _OUTSIDE)
+def test_a_place_behind_a_row_is_not_one_in_the_next(name: str) -> None:
+    op, x, index = _OUTSIDE[name], random(5, 5, 5), torch.tensor([0, 4, 2])
+    program = hotdesk.compile(Call(op), (x, index))
+    close(program(x, index), op(x, index))
+    for bad in (-1, -5, 5):
+        with pytest.raises(ExecutionError):
+            program(x, torch.tensor([0, bad, 1]))
