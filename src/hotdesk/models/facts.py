@@ -86,6 +86,10 @@ class Facts:
         """Whether the op wants what a tied operand holds: it reads that, or leaves some of it as it is."""
         return operand in self.reads or operand not in self.overwrites
 
+    def tied_to(self, result: int) -> int | None:
+        """The operand that a result may be written over, or None."""
+        return next((operand for operand, tied in self.ties if tied == result), None)
+
 
 def no_facts(op: ir.Operation) -> Facts:
     """Those of an op that touches no tensor's memory."""

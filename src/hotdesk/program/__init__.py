@@ -2,5 +2,6 @@
 
 Read in this order: `records` (what is recorded of a function), `reading` (how it is read, with `regions` for the way of control),
 `dominance`, `liveness`, `dataflow`; then `calls`, for functions that call others. Beside them `symbolic` (sizes as expressions;
-`joins` where control flow comes together) and `op_ranges` (searches in lists of op numbers).
+`joins` where control flow comes together), `op_ranges` (searches in lists of op numbers) and `parallel_copies` (several that
+happen at once, one after the other).
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR
 
 
 class Access(str, Enum):
@@ -22,9 +22,9 @@ class Access(str, Enum):
     READ_WRITE = "read-write"
 
 
-def argument_access(function: TensorProgram, analysis: InPlaceAnalysis) -> tuple[Access | None, ...]:
+def argument_access(analysis: InPlaceAnalysis) -> tuple[Access | None, ...]:
     """The access of each argument, in order; None for arguments that are no tensors."""
-    root = analysis.readers.root
+    function, root = analysis.function, analysis.readers.root
     kept = {
         root[op.operands[operand]]
         for op in function.ops

@@ -22,8 +22,8 @@ FEW = 3
 class DecidedAliases:
     """The values of a function that lie in the same memory, as the analysis decided."""
 
-    def __init__(self, function: TensorProgram, analysis: InPlaceAnalysis) -> None:
-        self._function = function
+    def __init__(self, analysis: InPlaceAnalysis) -> None:
+        self._function = analysis.function
         self._analysis = analysis
 
     def path(self, start: int, wanted: Callable[[int], bool]) -> tuple[int, ...]:
@@ -70,8 +70,8 @@ class DecidedAliases:
                 decision = self._analysis.by_operand[op.number, operand]
                 if decision.in_place and not decision.fresh:
                     pairs.append((op.operands[operand], op.results[result]))
-        flows = self._analysis.flows.values()
-        return [*pairs, *((flow.edge.source, flow.edge.target) for flow in flows if not flow.copied)]
+        passed = (edge for edge, conflict in self._analysis.copies.items() if conflict is None)
+        return [*pairs, *((edge.source, edge.target) for edge in passed)]
 
 
 def value_read(function: TensorProgram, clash: Clash) -> int:
@@ -82,12 +82,13 @@ def value_read(function: TensorProgram, clash: Clash) -> int:
     return reader.operands[clash.operand]
 
 
-def reads_to_move(function: TensorProgram, analysis: InPlaceAnalysis, group: int, writer: OpRecord) -> list[OpRecord]:
+def reads_to_move(analysis: InPlaceAnalysis, group: int, writer: OpRecord) -> list[OpRecord]:
     """The ops that stand in the way of `writer` because they read a group after it, if all of them could run before it.
 
     They can if the group is made in the writer's block and they are in that block, or inside an op of it, do not end it and need
     nothing that the writer makes.
     """
+    function = analysis.function
     block = function.blocks[writer.block]
     if function.values[group].block != writer.block:
         return []

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from hotdesk.analysis.in_place.copied_bytes import copied_bytes
 from hotdesk.analysis.in_place.displacement import find_displacement
 from hotdesk.analysis.in_place.flow_copies import FlowCopies
+from hotdesk.analysis.in_place.flow_edges import FlowEdges
 from hotdesk.analysis.in_place.inplace import analyse_in_place
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.extents import WHOLE
@@ -126,7 +127,7 @@ def choose_destinations(function: TensorProgram, *, apart: bool = True) -> Desti
 def _dying(function: TensorProgram, *, apart: bool) -> Destinations:
     readers = Readers(function)
     places = Places(function, readers)
-    FlowCopies(function, places, readers).pass_forward()
+    FlowCopies(function, places, readers, FlowEdges(function)).pass_forward()
     lent = _returned_groups(function, readers) if apart else frozenset[int]()
     states = _in_state(function, places, readers)
     return states | {
@@ -181,7 +182,7 @@ def _with(function: TensorProgram, chosen: Mapping[tuple[int, int], int]) -> Ten
 
 
 def _copied(function: TensorProgram) -> dict[int, int]:
-    return copied_bytes(function, analyse_in_place(function))
+    return copied_bytes(analyse_in_place(function))
 
 
 def _returned_groups(function: TensorProgram, readers: Readers) -> frozenset[int]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hotdesk.analysis.in_place.block_loops import BlockLoop
-from hotdesk.analysis.in_place.flow_edges import FlowDecision, FlowEdges
+from hotdesk.analysis.in_place.flow_edges import FlowEdges
+from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.merges import NOTHING_MERGED, Apart, Merges
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.in_place.region_loops import RegionLoop
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
-from hotdesk.explain import Reason
 from hotdesk.program.records import FlowEdge
 
 
@@ -25,6 +25,9 @@ class FlowCopies:
     Args:
         merged: values that are one of several, in memory of their own (`merges`).
         anew: loops may yield memory that an iteration made, where they would copy it back otherwise.
+
+    Attributes:
+        copies: why what an edge passes on is copied; None if it is passed on as it lies.
     """
 
     def __init__(
@@ -32,6 +35,7 @@ class FlowCopies:
         function: TensorProgram,
         places: Places,
         readers: Readers,
+        edges: FlowEdges,
         merged: Mapping[int, Apart] = NOTHING_MERGED,
         *,
         anew: bool = False,
@@ -41,16 +45,16 @@ class FlowCopies:
         self._places = places
         self._needed = readers.needed
         self._dominance = readers.dominance
-        self.decisions: dict[FlowEdge, FlowDecision] = {}
-        self._edges = FlowEdges(function)
+        self._edges = edges
         self._merged = merged
         self._unsettled: set[int] = set()
+        self.copies: dict[FlowEdge, Conflict | None] = {}
         self.merges = Merges(function, places, self._edges, merged)
-        for loop, edges in self._edges.around.items():
-            for edge in edges:
+        for loop, around in self._edges.around.items():
+            for edge in around:
                 places.come_round(edge.target, 2 * loop + 1)
-        for head, edges in self._edges.heads.items():
-            for edge in edges:
+        for head, back in self._edges.heads.items():
+            for edge in back:
                 places.come_round(edge.target, self._begin(head))
 
     def _begin(self, head: int) -> int:
@@ -67,8 +71,7 @@ class FlowCopies:
         }
         for target in sorted(chosen, key=lambda value: self._function.values[value].order):
             self._places.choose(chosen[target], target)
-            for edge in self._edges.forward.get(target, ()):
-                self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+            self.copies.update(dict.fromkeys(self._edges.forward.get(target, ())))
 
     def pass_around(self) -> None:
         """From the inside out; in one region, loops of blocks from the last."""
@@ -88,7 +91,7 @@ class FlowCopies:
         for loop, edges in self._edges.around.items():
             entered = {edge.target for edge in edges if edge.op == loop}
             for edge in edges:
-                copied = edge.op != loop and edge.target in entered and self.decisions[edge].copied
+                copied = edge.op != loop and edge.target in entered and self.copies[edge] is not None
                 alike = values[edge.source].shape == values[edge.target].shape
                 if copied and alike and self._places.moves(edge.target):
                     found.add(edge.target)
@@ -100,27 +103,24 @@ class FlowCopies:
 
     def _close(self, number: int) -> None:
         self._places.settle(2 * number + 1)
-        loop, edges = self._function.ops[number], self._edges.around[number]
-        decided = RegionLoop(
-            self._function, self._places, self._needed, loop, edges, merged=self._merged, anew=self._anew
+        loop = RegionLoop(
+            self._function,
+            self._places,
+            self._needed,
+            self._function.ops[number],
+            self._edges.around[number],
+            merged=self._merged,
+            anew=self._anew,
         )
-        decided.decide()
-        self.decisions.update(decided.decisions)
-        self._unsettled |= decided.unsettled
+        loop.decide()
+        self.copies.update(loop.copies)
+        self._unsettled |= loop.unsettled
 
     def _close_blocks(self, number: int) -> None:
         self._places.settle(self._begin(number))
-        self._decide_branches(self._edges.heads[number])
+        loop = BlockLoop(self._function, self._places, self._dominance, self._edges.heads[number])
+        loop.decide()
+        self.copies.update(loop.copies)
 
     def _merge(self, number: int) -> None:
-        for edge, conflict in self.merges.settle(number).items():
-            self.decisions[edge] = FlowDecision.of(edge, conflict)
-
-    def _decide_branches(self, edges: list[FlowEdge]) -> None:
-        """Branches into a loop of blocks, and those back to its first one."""
-        loop = BlockLoop(self._function, self._places, self._dominance, edges)
-        loop.decide()
-        for edge in edges:
-            decision = FlowDecision.of(edge, loop.copied.get(edge))
-            passed = edge in loop.passed and not decision.copied
-            self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS) if passed else decision
+        self.copies.update(self.merges.settle(number))

@@ -24,8 +24,8 @@ from dataclasses import dataclass, field, replace
 
 from hotdesk.analysis.in_place.displacement import find_displacement
 from hotdesk.analysis.in_place.flow_copies import FlowCopies
-from hotdesk.analysis.in_place.flow_edges import FlowDecision
-from hotdesk.analysis.in_place.interference import Clash
+from hotdesk.analysis.in_place.flow_edges import FlowEdges
+from hotdesk.analysis.in_place.interference import Clash, Conflict
 from hotdesk.analysis.in_place.merges import Apart
 from hotdesk.analysis.in_place.orders import Tie, top_down
 from hotdesk.analysis.in_place.places import Places
@@ -34,6 +34,7 @@ from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
+from hotdesk.models.facts import Facts
 from hotdesk.program.records import FlowEdge
 
 
@@ -48,6 +49,7 @@ class Premises:
         merged: values that are one of several, in memory of their own (`merges`).
         given_up: operands that ops overwrite unread and are not written over, as (op, operand), and why (`writes_given_up`).
         staying: arguments of loops that must each be in one buffer.
+        slices: ops whose slice is copied, each with what would be read too late otherwise, if that is why (`copied_slices`).
     """
 
     order: Callable[[Sequence[Tie]], list[Tie]] = top_down
@@ -56,6 +58,7 @@ class Premises:
     merged: Mapping[int, Apart] = field(default_factory=dict[int, Apart])
     given_up: Mapping[tuple[int, int], Reason] = field(default_factory=dict[tuple[int, int], Reason])
     staying: frozenset[int] = frozenset()
+    slices: Mapping[int, Clash | None] = field(default_factory=dict[int, Clash | None])
 
 
 NO_PREMISES = Premises()
@@ -83,51 +86,78 @@ class OperandDecision:
 
 @dataclass(frozen=True, slots=True)
 class InPlaceAnalysis:
-    """The decisions of a function in program order, by (op, operand) too, and of what is passed on.
+    """The decisions of a function in program order, by (op, operand) too, and of what is passed on, under some premises.
 
-    `merged` are the values that are one of several, in memory of their own; `slices` those ops whose slice is copied, each with
-    what would be read too late otherwise, if that is why (`copied_slices`).
+    Attributes:
+        function: the function that was analysed; ops whose slice is copied read it and make new memory.
+        copies: why what control flow passes on along an edge is copied; None if it is passed on as it lies.
+        merged: the values that are one of several, in memory of their own.
     """
 
+    function: TensorProgram
+    premises: Premises
     decisions: tuple[OperandDecision, ...]
     by_operand: dict[tuple[int, int], OperandDecision]
-    flows: dict[FlowEdge, FlowDecision]
+    copies: dict[FlowEdge, Conflict | None]
     places: Places
     readers: Readers
-    merged: frozenset[int] = frozenset()
-    slices: Mapping[int, Clash | None] = field(default_factory=dict[int, Clash | None])
+    edges: FlowEdges
+    merged: frozenset[int]
+
+    @property
+    def slices(self) -> Mapping[int, Clash | None]:
+        """The ops whose slice is copied, as in the premises."""
+        return self.premises.slices
 
 
-def analyse_in_place(
-    function: TensorProgram, premises: Premises = NO_PREMISES, readers: Readers | None = None
-) -> InPlaceAnalysis:
+def analyse_in_place(function: TensorProgram, premises: Premises = NO_PREMISES) -> InPlaceAnalysis:
     """Decides every tied operand and everything that control flow passes on.
 
     Where loops may not yield memory that an iteration made, the function is analysed again with those of their arguments staying
     that other loops would have put in several buffers (`FlowCopies.wandering`).
-
-    Args:
-        readers: who reads what in the function, if that is known already.
     """
-    readers = Readers(function) if readers is None else readers
-    places = Places(function, readers, premises.staying)
-    flows = FlowCopies(function, places, readers, premises.merged, anew=premises.anew)
-    flows.pass_forward()
-    found = _operands(function, places, readers, premises)
-    for decision in found:
-        op = function.ops[decision.op]
-        result = dict(op.facts.ties).get(decision.operand)
-        if result is not None and (decision.fresh or not decision.in_place):
-            places.make(op.results[result])
-    flows.pass_around()
-    moved = frozenset[int]() if premises.anew else flows.wandering() - premises.staying
-    if moved:
-        return analyse_in_place(function, replace(premises, staying=premises.staying | moved), readers)
+    function = _with_slices(function, premises)
+    return _analyse(function, premises, Readers(function), FlowEdges(function))
+
+
+def analyse_again(first: InPlaceAnalysis, premises: Premises) -> InPlaceAnalysis:
+    """The analysis of the same function under other premises."""
+    if premises.slices == first.slices:
+        return _analyse(first.function, premises, first.readers, first.edges)
+    function = _with_slices(first.function, premises)
+    return _analyse(function, premises, Readers(function), first.edges)
+
+
+def _with_slices(function: TensorProgram, premises: Premises) -> TensorProgram:
+    """The function with slices that are new memory."""
+    ops = list(function.ops)
+    for number in premises.slices:
+        ops[number] = replace(ops[number], facts=Facts(reads=frozenset({0})))
+    return replace(function, ops=tuple(ops)) if premises.slices else function
+
+
+def _analyse(function: TensorProgram, premises: Premises, readers: Readers, edges: FlowEdges) -> InPlaceAnalysis:
+    staying = premises.staying
+    while True:
+        places = Places(function, readers, staying)
+        flows = FlowCopies(function, places, readers, edges, premises.merged, anew=premises.anew)
+        flows.pass_forward()
+        found = _operands(function, places, readers, premises)
+        for decision in found:
+            op = function.ops[decision.op]
+            result = dict(op.facts.ties).get(decision.operand)
+            if result is not None and (decision.fresh or not decision.in_place):
+                places.make(op.results[result])
+        flows.pass_around()
+        moved = frozenset[int]() if premises.anew else flows.wandering() - staying
+        if not moved:
+            break
+        staying |= moved
     if not premises.copy_before_write:
         found = _reused(function, found, SharedDestinations(function, places, readers))
     by_operand = {(d.op, d.operand): d for d in found}
-    apart = frozenset(premises.merged) - flows.merges.failed
-    return InPlaceAnalysis(tuple(found), by_operand, flows.decisions, places, readers, apart)
+    merged = frozenset(premises.merged) - flows.merges.failed
+    return InPlaceAnalysis(function, premises, tuple(found), by_operand, flows.copies, places, readers, edges, merged)
 
 
 def _operands(function: TensorProgram, places: Places, readers: Readers, premises: Premises) -> list[OperandDecision]:

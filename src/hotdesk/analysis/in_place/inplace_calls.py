@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.destinations import DestinationDecision, decide_destination
 from hotdesk.analysis.in_place.flow_copies import FlowCopies
+from hotdesk.analysis.in_place.flow_edges import FlowEdges
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
@@ -96,7 +97,7 @@ class CallPlans:
         supposed = self._supposing(replace(record, writable_arguments=writable))
         readers = Readers(supposed)
         places = Places(supposed, readers)
-        flows = FlowCopies(supposed, places, readers)
+        flows = FlowCopies(supposed, places, readers, FlowEdges(supposed))
         flows.pass_forward()
         choices: list[DestinationDecision] = []
         gifts: dict[int, Given] = {}

@@ -5,9 +5,9 @@
 2. It is merged, with those that it is one of, if that copy follows each time the value is made: at the end of the function and
    not in a loop, or at the end of the block that makes it. So a copy on some paths takes the place of a copy on all of them. What
    it is one of only at times, though it is made each time, is not merged with it.
-3. The function is analysed again. Values whose copy is still there, of which all is copied, or whose own copies would destroy
-   something, are not merged in the next attempt. If in any block more bytes are copied that were not before than are not any
-   more, besides the copies of rule 1, nothing is merged.
+3. The function is analysed again (`search`). A copy is not spared if it is still there, if all that becomes the merged values is
+   copied too, or if copies to these would destroy something. If in any block more bytes are copied that were not before than are
+   not any more, besides the copies of rule 1, nothing is merged.
 """
 
 from __future__ import annotations
@@ -16,10 +16,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from hotdesk.analysis.in_place.causes import without_copies
 from hotdesk.analysis.in_place.copied_bytes import copied_results
-from hotdesk.analysis.in_place.flow_edges import FlowEdges
-from hotdesk.analysis.in_place.inplace import NO_PREMISES, InPlaceAnalysis, Premises, analyse_in_place
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, Premises
 from hotdesk.analysis.in_place.merges import Apart
 from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import TensorProgram
@@ -28,34 +26,40 @@ from hotdesk.models.control_flow import has_ways
 from hotdesk.program.records import FlowEdge
 from hotdesk.sizes.size import Size
 
-_ATTEMPTS = 4
-
 Copied = tuple[str, int, int]
 """What is copied: a tied `operand` (its op, its number), a `flow` (the same) or a `result` of the function (its number, 0)."""
 
 
-def analyse_with_merges(function: TensorProgram, premises: Premises = NO_PREMISES) -> InPlaceAnalysis:
-    """The in-place analysis of a function, where values are merged if that saves copies (rules in the module docstring)."""
-    plain = analyse_in_place(function, premises)
-    causes = _Behind(function, plain).causes()
-    before = _copies(function, plain) if causes else frozenset[Copied]()
+class MergeTrial:
+    """The merges that are tried on top of an analysis without any (rules in the module docstring).
 
-    def again(causes: Mapping[Copied, frozenset[int]]) -> InPlaceAnalysis:
-        return analyse_in_place(function, replace(premises, merged=_apart(function, causes)), plain.readers)
+    Attributes:
+        spared: copies that are due to values which may be merged, each with these.
+    """
 
-    def saving(causes: Mapping[Copied, frozenset[int]], found: InPlaceAnalysis) -> Mapping[Copied, frozenset[int]]:
-        after, there = _copies(function, found), _lying_there(found)
+    attempts = 4
+
+    def __init__(self, first: InPlaceAnalysis) -> None:
+        self._first = first
+        self.spared = _Behind(first).causes()
+        self._before = _copies(first) if self.spared else frozenset[Copied]()
+
+    def premises(self, spared: Mapping[Copied, frozenset[int]]) -> Premises:
+        return replace(self._first.premises, merged=_apart(self._first.function, spared))
+
+    def sparing(
+        self, spared: Mapping[Copied, frozenset[int]], found: InPlaceAnalysis
+    ) -> Mapping[Copied, frozenset[int]]:
+        after, there = _copies(found), _lying_there(found)
         return {
-            cause: targets
-            for cause, targets in causes.items()
-            if cause not in after and targets <= found.merged and _saves(targets, there)
+            copied: targets
+            for copied, targets in spared.items()
+            if copied not in after and targets <= found.merged and _saves(targets, there)
         }
 
-    def is_better(causes: Mapping[Copied, frozenset[int]], found: InPlaceAnalysis) -> bool:
-        after = _copies(function, found)
-        return _costs_no_more(function, after - before, before - after - causes.keys())
-
-    return without_copies(plain, causes, again, saving, is_better, _ATTEMPTS)
+    def is_better(self, spared: Mapping[Copied, frozenset[int]], found: InPlaceAnalysis) -> bool:
+        after = _copies(found)
+        return _costs_no_more(self._first.function, after - self._before, self._before - after - spared.keys())
 
 
 def _apart(function: TensorProgram, causes: Mapping[Copied, frozenset[int]]) -> dict[int, Apart]:
@@ -72,8 +76,8 @@ def _apart(function: TensorProgram, causes: Mapping[Copied, frozenset[int]]) -> 
 def _lying_there(analysis: InPlaceAnalysis) -> dict[int, list[int]]:
     """For each value, those that become it and lie where it does already."""
     found: dict[int, list[int]] = {}
-    for edge, flow in analysis.flows.items():
-        if not flow.copied:
+    for edge, conflict in analysis.copies.items():
+        if conflict is None:
             found.setdefault(edge.target, []).append(edge.source)
     return found
 
@@ -83,13 +87,13 @@ def _saves(targets: frozenset[int], there: Mapping[int, Sequence[int]]) -> bool:
     return any(source not in targets for target in targets for source in there.get(target, ()))
 
 
-def _copies(function: TensorProgram, analysis: InPlaceAnalysis) -> frozenset[Copied]:
+def _copies(analysis: InPlaceAnalysis) -> frozenset[Copied]:
     """All that is copied, but for what becomes a merged value."""
     found: set[Copied] = {("operand", d.op, d.operand) for d in analysis.decisions if not (d.in_place or d.fresh)}
-    for edge, flow in analysis.flows.items():
-        if flow.copied and edge.target not in analysis.merged:
+    for edge, conflict in analysis.copies.items():
+        if conflict is not None and edge.target not in analysis.merged:
             found.add(("flow", edge.op, edge.operand))
-    return frozenset(found) | {("result", number, 0) for number in copied_results(function, analysis)}
+    return frozenset(found) | {("result", number, 0) for number in copied_results(analysis)}
 
 
 def _costs_no_more(function: TensorProgram, more: frozenset[Copied], less: frozenset[Copied]) -> bool:
@@ -113,12 +117,12 @@ def _copied_in(function: TensorProgram, copied: Copied) -> tuple[int, int]:
 class _Behind:
     """The values, each one of several, because of which others lie in several places."""
 
-    def __init__(self, function: TensorProgram, analysis: InPlaceAnalysis) -> None:
-        self._function = function
+    def __init__(self, analysis: InPlaceAnalysis) -> None:
+        self._function = analysis.function
         self._analysis = analysis
         self._dominance = analysis.readers.dominance
-        self._edges = FlowEdges(function)
-        self._sizes = KnownSizes(function)
+        self._edges = analysis.edges
+        self._sizes = KnownSizes(analysis.function)
         self._passed: dict[int, list[FlowEdge]] = {}
         for edges in (*self._edges.around.values(), *self._edges.heads.values()):
             for edge in edges:
@@ -129,11 +133,11 @@ class _Behind:
         found: dict[Copied, frozenset[int]] = {}
         if not (self._edges.forward or self._edges.choices):
             return found
-        for number in copied_results(self._function, self._analysis):
+        for number in copied_results(self._analysis):
             self._add(found, ("result", number, 0), self._function.end.operands[number], 0)
         for edges in self._edges.around.values():
             for edge in edges:
-                if self._analysis.flows[edge].copied and self._edges.is_argument(edge.target):
+                if self._analysis.copies[edge] is not None and self._edges.is_argument(edge.target):
                     self._add(found, ("flow", edge.op, edge.operand), edge.source, self._function.ops[edge.op].block)
         return found
 
@@ -161,11 +165,8 @@ class _Behind:
 
     def _overwritten(self, value: int) -> list[tuple[int, int]]:
         """The operand that a result is written over, and the op."""
-        made = self._function.values[value]
-        if made.producer < 0:
-            return []
-        op = self._function.ops[made.producer]
-        return [(op.operands[operand], op.number) for operand, result in op.facts.ties if result == made.position]
+        made = self._function.tie_to(value)
+        return [] if made is None else [(made[0].operands[made[1]], made[0].number)]
 
     def _may_be_merged(self, target: int) -> bool:
         """Whether a value is of one size that is known everywhere, and what becomes it can be copied on its way alone."""

@@ -54,7 +54,7 @@ def first_occupant(function: TensorProgram, readers: Readers, group: int, writer
 
 def needs_contents(readers: Readers, op: OpRecord, result: int) -> bool:
     """Whether an operand has to be copied for a result if it is not overwritten."""
-    operand = next((operand for operand, tied in op.facts.ties if tied == result), None)
+    operand = op.facts.tied_to(result)
     if operand is None or readers.root[op.operands[operand]] in readers.undefined:
         return False
     return op.facts.needs(operand)

@@ -81,13 +81,11 @@ class Places(Occupancy):
         """What was merged with a group may lie where its op's operand does since the group does: then it is in place."""
         merged = self._merged.get(group, [])
         while merged:
-            made = self._function.values[merged.pop()]
-            assert made.producer >= 0
-            op = self._function.ops[made.producer]
-            operand = next((operand for operand, result in op.facts.ties if result == made.position), None)
-            mine = self._joined.resolved(made.number, WHOLE)
-            if operand is not None and len(mine) == 1 and mine == self.locations(op.operands[operand]):
-                self._take_as(op, made.number, in_place=True)
+            value = merged.pop()
+            tie = self._function.tie_to(value)
+            mine = self._joined.resolved(value, WHOLE)
+            if tie is not None and len(mine) == 1 and mine == self.locations(tie[0].operands[tie[1]]):
+                self._take_as(tie[0], value, in_place=True)
 
     def may_join(self, value: int, target: int) -> Conflict | None:
         """Why `target` cannot lie where `value` lies, or None if it can; for values that control flow passes on."""

@@ -109,7 +109,7 @@ def with_calls(record: TensorProgram) -> TensorProgram:
 
 
 def _weakened(assumed: Callee, record: TensorProgram, analysis: InPlaceAnalysis) -> Callee:
-    access = argument_access(record, analysis)
+    access = argument_access(analysis)
     reads = assumed.reads | {i for i, each in enumerate(access) if each in _READS}
     writes = assumed.writes | {i for i, each in enumerate(access) if each in _WRITES}
     lies = held_results(record, analysis.places)

@@ -1,28 +1,57 @@
 """Structured loops: which tensors go round one in the same memory, and which are copied on the way (rules 3 and 4 of `inplace`).
 
-A tensor that may come round larger or smaller than it went in has memory of its own each time. So has one that would be copied,
-where loops may yield new memory and an iteration makes some for it alone, or keeps for a condition what it has, or makes some for
-several arguments that may share it. Then it gives away the memory that it had (`parallel_copies` has all of these). Its
-place stands for one buffer now and another one later, as do the places of arguments that change places among themselves; all that
-is made there anew has memory of its own.
+What an iteration yields becomes the loop's arguments, all of them at once: a parallel copy. What lies where its argument lies is
+not copied, nor is what can come to lie there. Of the rest:
+
+1. *Rotation*: arguments that only change places among themselves change buffers instead.
+
+2. *Coalesced*: arguments, and the results of the loop that they become, are in one buffer where an iteration yields one tensor
+   for all of them and nobody writes over one while another is wanted. They may begin in memory of different tensors.
+
+       scf.for iter_args(%x, %y) {           %z is new memory in each iteration, and in the next one both %x's and %y's:
+         %z = f(%x, %y) outs(%e)       ->    nothing is copied
+         scf.yield %z, %z }
+
+3. *New memory*: what an iteration made for one argument alone is passed on, where loops may yield such; so it is in any case
+   where what comes round may be larger or smaller than what went in.
+
+4. *Moves of pointers*: an argument gets new memory, and what it had becomes another argument's, whose own may be passed on in
+   turn. An argument whose memory is handed to nobody is dropped.
+
+       scf.for iter_args(%x, %y) {           in the next iteration %x has the memory that %y has now, and %y has %z's
+         %z = f(%x, %y) outs(%e)       ->
+         scf.yield %y, %z }
+
+5. *Cycles* of the copies left, each of which overwrites what another one still has to read, are broken by one argument that has
+   new memory in each iteration: what is set aside for it is not copied again.
+
+       scf.for iter_args(%y, %z) {                %n = copy of %k     set aside, since %y's memory is overwritten next
+         %k = arith.select %c, %y, %x        ->   copy %z to %y's
+         scf.yield %z, %k }                       copy %n to %z's     not if the next iteration takes %n for its %z
+
+The place of an argument that gets other memory stands for one buffer now and another one later; all that is made there anew has
+memory of its own.
+
+Coalescing of phis and sequentialization of parallel copies after Boissinot et al., "Revisiting out-of-SSA translation for
+correctness, code quality and efficiency" (CGO 2009); here a cycle costs a buffer, not a temporary for each run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from hotdesk.analysis.in_place.flow_edges import FlowDecision
 from hotdesk.analysis.in_place.interference import Conflict
-from hotdesk.analysis.in_place.loop_entry import givers, lend, why_not_swapped
-from hotdesk.analysis.in_place.parallel_copies import coalesced_arguments, cycle_breakers, pointer_moves, stays
+from hotdesk.analysis.in_place.loop_phis import LoopPhis
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.explain import Reason
+from hotdesk.graphs import strong_components
+from hotdesk.program.parallel_copies import cycle_breakers, waited_for
 from hotdesk.program.records import FlowEdge
 
 
-class RegionLoop:
+class RegionLoop(LoopPhis):
     """One loop over regions: decides what they yield to one another, and what enters them.
 
     Args:
@@ -31,7 +60,6 @@ class RegionLoop:
         anew: whether it may yield memory that an iteration made, where it would copy it back otherwise.
 
     Attributes:
-        decisions: about each edge.
         unsettled: arguments that are passed on memory which loops inside have swapped.
     """
 
@@ -46,62 +74,49 @@ class RegionLoop:
         merged: Collection[int],
         anew: bool,
     ) -> None:
-        self._function = function
-        self._places = places
+        to_arguments = [edge for edge in edges if function.values[edge.target].producer < 0]
+        entering = [edge for edge in to_arguments if edge.op == loop.number]
+        super().__init__(function, places, entering, [edge for edge in to_arguments if edge.op != loop.number])
         self._needed = needed
         self._loop = loop
         self._merged = merged
         self._anew = anew
-        to_arguments = [edge for edge in edges if function.values[edge.target].producer < 0]
         self._blocks = tuple(function.blocks_in(loop))
-        self._entering = [edge for edge in to_arguments if edge.op == loop.number]
-        self._yielded = [edge for edge in to_arguments if edge.op != loop.number]
         self._ends = [edge for edge in edges if function.values[edge.target].producer >= 0]
         self._skips = {edge.operand: edge.target for edge in self._ends if edge.op == loop.number}
+        arguments = {(edge.op, edge.operand): edge.target for edge in self._back}
+        # The result of the loop that each argument becomes.
+        self._results = {arguments[edge.op, edge.operand]: edge.target for edge in self._ends if edge.op != loop.number}
         self._passed: set[int] = set()  # places of what is yielded and not copied
-        self.decisions: dict[FlowEdge, FlowDecision] = {}
         self.unsettled: set[int] = set()
 
     def decide(self) -> None:
-        results = self._results()
-        swapped = [edge for edge in self._yielded if self._is_swapped_inside(edge)]
+        swapped = [edge for edge in self._back if self._is_swapped_inside(edge)]
         rotating = self._rotation()
-        for edge in self._yielded:
+        for edge in self._back:
             if edge.target in rotating:
-                self._pass_uncopied(edge, Reason.ARGUMENT_AS_IS)
-        wanted = [e for e in self._yielded if e.target in self._needed or results.get(e.target) in self._needed]
-        self._coalesce_arguments(wanted, results)
-        for edge in dict.fromkeys([*wanted, *self._yielded]):
-            if edge not in self.decisions:
+                self._pass_uncopied(edge)
+        wanted = [e for e in self._back if e.target in self._needed or self._results.get(e.target) in self._needed]
+        self._coalesce_arguments(wanted)
+        for edge in dict.fromkeys([*wanted, *self._back]):
+            if edge not in self.copies:
                 self._decide_back_edge(edge)
         if self._anew:
             self._move_pointers()
-            copied = [edge for edge in self._yielded if self.decisions[edge].copied]
-            fresh = cycle_breakers(self._places, self._needed, copied, self._entering, results)
-            self._places.move(edge.target for edge in fresh)
-        entered = {edge.target for edge in self._entering}
-        for edge in self._yielded:
-            if self.decisions[edge].copied and not self._places.moves(edge.target):
-                self._places.copy_into(edge.target, self._function.ops[edge.op])
-                if edge.target not in entered:
-                    self._places.know(edge.target, self._function.ops[edge.op])
-        for argument, result in results.items():
+            self._break_cycles()
+        self._copy_back()
+        for argument, result in self._results.items():
             self._places.choose([argument], result)
-        for edge in self._ends:
-            self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+        self.copies.update(dict.fromkeys(self._ends))
         self._enter_all()
-        self.unsettled = {edge.target for edge in swapped if not self.decisions[edge].copied}
+        self.unsettled = {edge.target for edge in swapped if self.copies[edge] is None}
+
+    # The parallel copy at the end of an iteration
 
     def _is_swapped_inside(self, edge: FlowEdge) -> bool:
         """Whether what is yielded may be in any of several buffers, because of a loop inside that swaps them."""
         made = self._function.values[edge.source].producer >= 0
         return made and self._places.moves(edge.source) and not self._changes_size(edge)
-
-    def _results(self) -> dict[int, int]:
-        """The result of the loop that each of its arguments becomes."""
-        arguments = {(edge.op, edge.operand): edge.target for edge in self._yielded}
-        ends = [edge for edge in self._ends if edge.op != self._loop.number]
-        return {arguments[edge.op, edge.operand]: edge.target for edge in ends}
 
     def _rotation(self) -> frozenset[int]:
         """Arguments that lie, when an iteration ends, each where another one of them lies.
@@ -109,49 +124,106 @@ class RegionLoop:
         They change buffers, and each place goes with its argument: what a result of the loop comes from lies in its place. What
         is not to be written stays where it is.
         """
-        home = {self._places.place_of(edge.target): edge.target for edge in self._yielded}
+        home = {self._places.place_of(edge.target): edge.target for edge in self._back}
         if None in home:
             return frozenset()
-        leads = {edge.target: home.get(self._places.place_of(edge.source)) for edge in self._yielded}
+        givers = {edge.target: home.get(self._places.place_of(edge.source)) for edge in self._back}
         found: set[int] = set()
-        seen: set[int] = set()
-        for target in leads:
-            path: list[int] = []
-            step: int | None = target
-            while step is not None and step not in seen:
-                seen.add(step)
-                path.append(step)
-                step = leads.get(step)
-            if step in path and step != path[-1]:
-                turning = path[path.index(step) :]
-                kept = any(self._places.why_read_only(one) or self._places.must_stay(one) for one in turning)
-                kept = kept or (
-                    not self._anew and any(e.source in self._merged and e.target in turning for e in self._yielded)
-                )
-                found.update(() if kept else turning)
+        for turning in strong_components({to: [] if giver is None else [giver] for to, giver in givers.items()}):
+            if len(turning) > 1 and not self._must_keep(turning):
+                found.update(turning)
         for target in found:
-            giver = leads[target]
+            giver = givers[target]
             if giver is not None:
                 self._places.swaps.add(giver, target)
         self._places.move(found)
         return frozenset(found)
 
+    def _must_keep(self, arguments: Sequence[int]) -> bool:
+        """Whether one of several arguments must stay in its buffer."""
+        if any(self._places.why_read_only(one) or self._places.must_stay(one) for one in arguments):
+            return True
+        return not self._anew and any(e.source in self._merged and e.target in arguments for e in self._back)
+
+    def _coalesce_arguments(self, yielded: Sequence[FlowEdge]) -> None:
+        """Coalesces several arguments that get what an iteration made, if they may have one buffer."""
+        alike: dict[tuple[int, int], list[FlowEdge]] = {}
+        for edge in yielded:
+            place = self._places.place_of(edge.source)
+            free = edge not in self.copies and (self._anew or self._changes_size(edge))
+            if free and place is not None and self._is_apart(edge):
+                alike.setdefault((edge.op, place), []).append(edge)
+        for edges in alike.values():
+            if len(edges) > 1:
+                self._coalesce(edges)
+
+    def _coalesce(self, edges: Sequence[FlowEdge]) -> None:
+        """Coalesces the arguments that edges lead to, which pass on one tensor."""
+        targets = {edge.target for edge in edges}
+        free = [edge for edge in edges if self._why_not_moved(edge, targets) is None]
+        if len(free) < 2:
+            return
+        first, *others = sorted(free, key=lambda e: (not self._stays(e), self._places.is_written(e.target)))
+        found = [first, *(other for other in others if self._put_together(first, other))]
+        if len(found) < 2:
+            return
+        self._places.move(edge.target for edge in found)
+        for edge in found:
+            if self._stays(edge):
+                self._pass_uncopied(edge)
+            else:
+                self._pass_own_memory(edge)
+
+    def _put_together(self, first: FlowEdge, other: FlowEdge) -> bool:
+        """Whether the target of an edge, and the result that it becomes, lie with those of another one from now on."""
+        here, there = self._targets(first), self._targets(other)
+        if not all(self._places.may_meet(a, b) for a in here for b in there):
+            return False
+        for a, b in zip(here, there, strict=False):
+            self._places.join(a, b)
+        return True
+
+    def _is_apart(self, edge: FlowEdge) -> bool:
+        """Whether the target of an edge, and the result that it becomes, each have a place that may be written and gives no
+        memory away: of its own, in one buffer, or the one in which that lies which is yielded."""
+        places = self._places
+        return all(
+            (place := places.place_of(value)) is not None
+            and (places.stay(place) or self._stays(edge))
+            and not places.swaps.gives(value)
+            and place not in places.read_only
+            and not places.is_given(place)
+            for value in self._targets(edge)
+        )
+
+    def _targets(self, edge: FlowEdge) -> list[int]:
+        """The target of an edge, and the result that it becomes."""
+        result = self._results.get(edge.target)
+        return [edge.target] if result is None else [edge.target, result]
+
+    def _stays(self, edge: FlowEdge) -> bool:
+        """Whether what is passed on lies with the argument that it becomes."""
+        return self._places.locations(edge.source) == self._places.locations(edge.target)
+
     def _decide_back_edge(self, edge: FlowEdge) -> None:
-        """An edge to the next iteration: in place, or copied."""
+        """An edge to the next iteration: in place, in memory of its own, or copied."""
         places, target = self._places, edge.target
         brought = self._brought(edge)
-        if places.locations(edge.source) == places.locations(target):
-            self._pass_uncopied(edge, Reason.DIES_HERE) if brought is None else self._settle(edge, brought)
+        if self._stays(edge):
+            self._pass_uncopied(edge) if brought is None else self._settle(edge, brought)
             return
         taken = self._why_not_moved(edge) or self._already_passed(edge)
         if self._changes_size(edge):
             places.move((target,))
-            self._pass_own_memory(edge, taken)
+            if taken is None:
+                self._pass_own_memory(edge)
+            else:
+                self.copies[edge] = taken
             return
         conflict = taken or brought or places.may_join(edge.source, target)
         if conflict is not None and taken is None and self._anew:
             places.move((target,))
-            self._pass_own_memory(edge, None)
+            self._pass_own_memory(edge)
             return
         self._settle(edge, conflict)
 
@@ -160,58 +232,6 @@ class RegionLoop:
         begin = 2 * self._loop.number
         brought = any(self._places.is_brought(place, begin) for place, _ in self._places.locations(edge.source))
         return Conflict(Reason.LIES_ELSEWHERE, edge.op) if brought and not self._anew else None
-
-    def _changes_size(self, edge: FlowEdge) -> bool:
-        return self._function.values[edge.source].shape != self._function.values[edge.target].shape
-
-    def _coalesce_arguments(self, yielded: list[FlowEdge], results: dict[int, int]) -> None:
-        """Coalesces several arguments that get what an iteration made, if they may have one buffer."""
-        free = [edge for edge in yielded if edge not in self.decisions and (self._anew or self._changes_size(edge))]
-        for edges in coalesced_arguments(self._places, free, results, self._why_not_moved):
-            self._places.move(edge.target for edge in edges)
-            for edge in edges:
-                if stays(self._places, edge):
-                    self._pass_uncopied(edge, Reason.DIES_HERE)
-                else:
-                    self._pass_own_memory(edge, None)
-
-    def _move_pointers(self) -> None:
-        """Moves pointers: memory of arguments that get new memory themselves goes to others that would be copied."""
-        copied = [edge for edge in self._yielded if self.decisions[edge].copied]
-        kept = [edge for edge in self._yielded if not self.decisions[edge].copied]
-        for edge, arguments in pointer_moves(self._function, self._places, copied, kept, self._why_not_moved):
-            self._places.move((edge.target,))
-            for argument in arguments:
-                self._places.swaps.add(argument, edge.target)
-            self._pass_uncopied(edge, Reason.ARGUMENT_AS_IS)
-
-    def _already_passed(self, edge: FlowEdge) -> Conflict | None:
-        """Whether the memory of what is yielded is passed on already, to another argument."""
-        if any(place in self._passed for place, _ in self._places.locations(edge.source)):
-            return Conflict(Reason.ALREADY_OVERWRITTEN, self._loop.number)
-        return None
-
-    def _pass_uncopied(self, edge: FlowEdge, reason: Reason) -> None:
-        """What is yielded is not copied."""
-        self._passed.update(place for place, _ in self._places.locations(edge.source))
-        self.decisions[edge] = FlowDecision(edge, False, reason)
-
-    def _pass_own_memory(self, edge: FlowEdge, conflict: Conflict | None) -> None:
-        """An edge to the next iteration in memory of the tensor's own: what was made for it alone, or a copy."""
-        if conflict is None:
-            self._places.pass_on(edge.source, edge.target, self._loop)
-            self._pass_uncopied(edge, Reason.ARGUMENT_AS_IS)
-        else:
-            self.decisions[edge] = FlowDecision(edge, True, conflict.reason, conflict.op)
-
-    def _settle(self, edge: FlowEdge, conflict: Conflict | None) -> None:
-        if conflict is None:
-            self._places.join(edge.source, edge.target)
-            self._pass_uncopied(edge, Reason.DIES_HERE)
-        else:
-            self.decisions[edge] = FlowDecision.of(edge, conflict)
-            if edge.op == self._loop.number:
-                self._places.know(edge.target, self._loop)
 
     def _why_not_moved(self, edge: FlowEdge, beside: Collection[int] = ()) -> Conflict | None:
         """Whether what is yielded is only a part, may not be written, was there before the loop, or is another argument's.
@@ -231,33 +251,112 @@ class RegionLoop:
                 return Conflict(Reason.ALREADY_OVERWRITTEN, self._loop.number)
         return None
 
+    def _already_passed(self, edge: FlowEdge) -> Conflict | None:
+        """Whether the memory of what is yielded is passed on already, to another argument."""
+        if any(place in self._passed for place, _ in self._places.locations(edge.source)):
+            return Conflict(Reason.ALREADY_OVERWRITTEN, self._loop.number)
+        return None
+
+    def _pass_uncopied(self, edge: FlowEdge) -> None:
+        """What is yielded is not copied."""
+        self._passed.update(place for place, _ in self._places.locations(edge.source))
+        self.copies[edge] = None
+
+    def _pass_own_memory(self, edge: FlowEdge) -> None:
+        """What was made for an argument alone is its memory in the next iteration."""
+        self._places.pass_on(edge.source, edge.target, self._loop)
+        self._pass_uncopied(edge)
+
+    def _settle(self, edge: FlowEdge, conflict: Conflict | None) -> None:
+        """What an edge passes on comes to lie where the argument does, unless there is a conflict."""
+        if conflict is None:
+            self._places.join(edge.source, edge.target)
+            self._pass_uncopied(edge)
+            return
+        self.copies[edge] = conflict
+        if edge.op == self._loop.number:
+            self._places.know(edge.target, self._loop)
+
+    def _move_pointers(self) -> None:
+        """Moves pointers: memory of arguments that get new memory themselves goes to others that would be copied."""
+        kept = [edge for edge in self._back if self.copies[edge] is None]
+        used = {place for edge in kept for place, _ in self._places.locations(edge.source)}
+        giving = {edge.target for edge in kept}
+        waiting: dict[int, list[FlowEdge]] = {}
+        for edge in self._copied(self._back):
+            place = self._places.place_of(edge.source)
+            if place is not None:
+                waiting.setdefault(place, []).append(edge)
+        free = [place for place in waiting if place not in used]
+        while free:
+            place = free.pop()
+            block = self._function.values[waiting[place][0].target].block
+            givers = list(self._places.arguments_in(place, block))
+            edge = next((each for each in waiting[place] if self._why_not_moved(each, givers) is None), None)
+            if edge is None or not givers or not giving.issuperset(givers):
+                continue
+            used.add(place)
+            giving.add(edge.target)
+            left = self._places.place_of(edge.target)
+            if left in waiting and left not in used:
+                free.append(left)
+            self._places.move((edge.target,))
+            for argument in givers:
+                self._places.swaps.add(argument, edge.target)
+            self._pass_uncopied(edge)
+
+    def _break_cycles(self) -> None:
+        """Gives new memory in each iteration to one argument of each cycle of copies.
+
+        Better to one of which nobody reads what it ends with, and with which what enters can lie, since that may be written.
+        """
+        fixed = {edge.target for edge in self._entering if self._places.why_read_only(edge.source) is not None}
+        by_op: dict[int, list[FlowEdge]] = {}
+        for edge in self._copied(self._back):
+            if edge.target in self._needed and not self._places.moves(edge.target):
+                by_op.setdefault(edge.op, []).append(edge)
+        for edges in by_op.values():
+            read, overwritten = (
+                [[place for place, _ in self._places.locations(value)] for value in values]
+                for values in ([edge.source for edge in edges], [edge.target for edge in edges])
+            )
+            ranks = [(self._results.get(edge.target) in self._needed, edge.target in fixed) for edge in edges]
+            breakers = cycle_breakers(waited_for(read, overwritten), ranks.__getitem__)
+            self._places.move(edges[copy].target for copy in breakers)
+
+    def _copy_back(self) -> None:
+        """Copies the rest to where their arguments lie."""
+        entered = {edge.target for edge in self._entering}
+        for edge in self._copied(self._back):
+            if not self._places.moves(edge.target):
+                self._places.copy_into(edge.target, self._function.ops[edge.op])
+                if edge.target not in entered:
+                    self._places.know(edge.target, self._function.ops[edge.op])
+
+    # What enters the loop
+
     def _enter_all(self) -> None:
-        giving = givers(self._places, self._entering)
+        self._find_givers()
         together: dict[int, list[FlowEdge]] = {}
         # What nobody reads comes last: it need not be copied for what is read.
         for edge in sorted(self._entering, key=lambda edge: edge.target not in self._needed):
             together.setdefault(self._places.find(edge.target), []).append(edge)
         for edges in together.values():
-            self._enter(edges, giving)
-        for edge in lend(self._places, [edge for edge in self._entering if self.decisions[edge].copied]):
-            self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+            self._enter(edges)
+        self._lend()
 
-    def _enter(self, edges: list[FlowEdge], giving: frozenset[int]) -> None:
+    def _enter(self, edges: list[FlowEdge]) -> None:
         """Edges into the first iteration, to one place: in place, or copied in front of the loop."""
         places = self._places
         begins: list[int] = []
         for edge in edges:
             if self._is_idle(edge):
-                self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+                self.copies[edge] = None
                 continue
-            conflict = (
-                self._in_parts(edge)
-                or places.may_join(edge.source, edge.target)
-                or why_not_swapped(self._function, places, edge, giving)
-            )
+            conflict = self._in_parts(edge) or self._why_not_entered(edge)
             if conflict is None and len(edges) > 1 and not places.is_written(edge.target):
                 begins.append(edge.source)
-                self.decisions[edge] = FlowDecision.of(edge, None)
+                self.copies[edge] = None
             else:
                 self._settle(edge, conflict)
         if begins:

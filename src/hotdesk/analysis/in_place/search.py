@@ -1,35 +1,102 @@
-"""The search around in-place analysis: a function analysed again with something decided otherwise, kept if that copies less.
+"""The search around in-place analysis: a function analysed again under other premises, which are kept if that copies less.
 
-Three things are tried, each around the one before it:
+Three kinds of premises are tried:
 
 1. *merges* (`merge_search`): phis and selects get a buffer of their own;
 2. *writes given up* (`writes_given_up`): results get new memory instead of that of an operand;
 3. *copied slices* (`copied_slices`): what is a slice of a tensor that is overwritten is copied, instead of the tensor.
 
-The first two propose premises for the sake of copies that an analysis would make, its causes, and are driven by `causes`.
+A round tries merges, then writes on top of those that were kept. Each kind proposes a premise for each copy that is made and
+that may be spared by it. All of them are tried at once; those whose copy is still made are dropped, until all that are left
+spare theirs, or there were too many attempts. The next round has slices copied that were in the way. The round that copies the
+fewest bytes is kept.
 """
 
 from __future__ import annotations
 
-from hotdesk.analysis.in_place.copied_slices import copy_slices
-from hotdesk.analysis.in_place.inplace import NO_PREMISES, InPlaceAnalysis, Premises, analyse_in_place
-from hotdesk.analysis.in_place.merge_search import analyse_with_merges
-from hotdesk.analysis.in_place.writes_given_up import analyse_giving_up_writes
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+from hotdesk.analysis.in_place.copied_bytes import copied_with_results
+from hotdesk.analysis.in_place.copied_slices import slices_in_the_way
+from hotdesk.analysis.in_place.inplace import NO_PREMISES, InPlaceAnalysis, Premises, analyse_again, analyse_in_place
+from hotdesk.analysis.in_place.merge_search import MergeTrial
+from hotdesk.analysis.in_place.writes_given_up import WritesTrial
 from hotdesk.analysis.tensors.program import TensorProgram
+
+CopyT = TypeVar("CopyT")
+PremiseT = TypeVar("PremiseT")
+_ROUNDS = 4
+"""How often further slices are copied at the most."""
+
+
+class _Trial(Protocol[CopyT, PremiseT]):
+    """Premises of one kind, for the sake of copies that a first analysis makes.
+
+    Attributes:
+        spared: those copies, each with the premise that may spare it.
+        attempts: how often the function is analysed again at the most.
+    """
+
+    spared: Mapping[CopyT, PremiseT]
+    attempts: int
+
+    def premises(self, spared: Mapping[CopyT, PremiseT]) -> Premises:
+        """The premises of the first analysis, with these."""
+        ...
+
+    def sparing(self, spared: Mapping[CopyT, PremiseT], found: InPlaceAnalysis) -> Mapping[CopyT, PremiseT]:
+        """Those that did spare their copies in an analysis."""
+        ...
+
+    def is_better(self, spared: Mapping[CopyT, PremiseT], found: InPlaceAnalysis) -> bool:
+        """Whether the analysis under these premises, which all spare their copies, is to be taken."""
+        ...
 
 
 def search_in_place(
-    function: TensorProgram, premises: Premises = NO_PREMISES, *, merging: bool = True, apart: bool = False
-) -> tuple[TensorProgram, InPlaceAnalysis]:
-    """The analysis that copies least of those tried, and the function, of which some slices may be copies then.
+    function: TensorProgram,
+    premises: Premises = NO_PREMISES,
+    *,
+    merging: bool = True,
+    apart: bool = False,
+    slicing: bool = True,
+) -> InPlaceAnalysis:
+    """The analysis that copies least of those tried.
 
     Args:
         merging: whether merges are tried.
         apart: the results of the function must be in memory of their own, so that writes are given up too.
+        slicing: whether slices may be copied.
     """
 
-    def analyse(function: TensorProgram) -> InPlaceAnalysis:
-        once = analyse_with_merges if merging else analyse_in_place
-        return analyse_giving_up_writes(function, premises, once) if apart else once(function, premises)
+    def settled(found: InPlaceAnalysis) -> InPlaceAnalysis:
+        found = _tried(found, MergeTrial(found)) if merging else found
+        return _tried(found, WritesTrial(found)) if apart else found
 
-    return copy_slices(function, analyse)
+    found = best = settled(analyse_in_place(function, premises))
+    least = copied_with_results(best)
+    for _ in range(_ROUNDS if slicing else 0):
+        slices = slices_in_the_way(found)
+        if not slices:
+            break
+        found = settled(analyse_again(found, replace(premises, slices={**found.slices, **slices})))
+        cost = copied_with_results(found)
+        if cost < least:
+            best, least = found, cost
+    return best
+
+
+def _tried(first: InPlaceAnalysis, trial: _Trial[CopyT, PremiseT]) -> InPlaceAnalysis:
+    """The analysis under those premises that spare copies, or the first one if that is not better."""
+    spared = trial.spared
+    for _ in range(trial.attempts):
+        if not spared:
+            return first
+        found = analyse_again(first, trial.premises(spared))
+        kept = trial.sparing(spared, found)
+        if kept == spared:
+            return found if trial.is_better(spared, found) else first
+        spared = kept
+    return first

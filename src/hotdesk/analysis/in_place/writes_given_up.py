@@ -11,8 +11,8 @@
 1. A function is analysed. Its results that lie in memory it was given are copied at the end, and what control flow passes on in
    memory of something else is copied on its way. Each of these leads back, through the operands that ops write over, to the first
    ones that are overwritten unread; or, of several that one op makes, to those that are read, which are copied instead.
-2. The function is analysed again, in which those ops get new memory. Those by which no copy is saved are dropped, and the last
-   analysis is kept if it copies fewer bytes.
+2. The function is analysed again (`search`), in which those ops get new memory. Those by which no copy is spared are dropped, and
+   the last analysis is kept if it copies fewer bytes.
 
 What is overwritten unread has no contents that count, so nothing is copied in its place. A result has memory of its caller's, so
 none is allocated for it; for what is passed on, new memory comes in the place of that which it was copied to.
@@ -21,18 +21,14 @@ none is allocated for it; for what is passed on, new memory comes in the place o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from hotdesk.analysis.in_place.causes import without_copies
 from hotdesk.analysis.in_place.copied_bytes import copied_results, copied_with_results
-from hotdesk.analysis.in_place.flow_edges import FlowEdges
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, Premises
-from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Reason
+from hotdesk.graphs import reached
 from hotdesk.program.records import FlowEdge
-
-_ATTEMPTS = 2
 
 Copied = int | FlowEdge
 """The number of a result, or what control flow passes on."""
@@ -40,50 +36,47 @@ Tied = tuple[int, int]
 """The number of an op, and of an operand that it may write over."""
 
 
-def analyse_giving_up_writes(
-    function: TensorProgram,
-    premises: Premises,
-    analyse: Callable[[TensorProgram, Premises], InPlaceAnalysis],
-) -> InPlaceAnalysis:
-    """The in-place analysis of a function whose results are in memory of their own (rules in the module docstring).
+class WritesTrial:
+    """The writes that are given up for a try, on top of an analysis (rules in the module docstring).
 
-    Args:
-        analyse: the analysis that is made, with these premises and with more writes given up.
+    Attributes:
+        spared: copies, each with the writes because of which it is made.
     """
-    first = analyse(function, premises)
 
-    def again(causes: Mapping[Copied, list[Tied]]) -> InPlaceAnalysis:
-        given_up = {tied: _reason(copied) for copied, ties in causes.items() for tied in ties}
-        return analyse(function, replace(premises, given_up=given_up))
+    attempts = 2
 
-    def saving(causes: Mapping[Copied, list[Tied]], found: InPlaceAnalysis) -> Mapping[Copied, list[Tied]]:
-        copied = {*copied_results(function, found), *(edge for edge, flow in found.flows.items() if flow.copied)}
-        return {each: ties for each, ties in causes.items() if each not in copied}
+    def __init__(self, first: InPlaceAnalysis) -> None:
+        self._first = first
+        self.spared: Mapping[Copied, list[Tied]] = _causes(first)
 
-    def is_better(_: Mapping[Copied, list[Tied]], found: InPlaceAnalysis) -> bool:
-        return copied_with_results(function, found) < copied_with_results(function, first)
+    def premises(self, spared: Mapping[Copied, list[Tied]]) -> Premises:
+        given_up = {tied: _reason(copied) for copied, ties in spared.items() for tied in ties}
+        return replace(self._first.premises, given_up=given_up)
 
-    return without_copies(first, _causes(function, first), again, saving, is_better, _ATTEMPTS)
+    def sparing(self, spared: Mapping[Copied, list[Tied]], found: InPlaceAnalysis) -> Mapping[Copied, list[Tied]]:
+        copied = {*copied_results(found), *(edge for edge, conflict in found.copies.items() if conflict is not None)}
+        return {each: ties for each, ties in spared.items() if each not in copied}
+
+    def is_better(self, spared: Mapping[Copied, list[Tied]], found: InPlaceAnalysis) -> bool:
+        return copied_with_results(found) < copied_with_results(self._first)
 
 
 def _reason(copied: Copied) -> Reason:
     return Reason.RESULT_SLOT if isinstance(copied, int) else Reason.READ_LATER
 
 
-def _causes(function: TensorProgram, analysis: InPlaceAnalysis) -> dict[Copied, list[Tied]]:
+def _causes(analysis: InPlaceAnalysis) -> dict[Copied, list[Tied]]:
     """What is written over, for each result that is copied out of memory that was given, by its number, and each copy by control
     flow."""
+    function = analysis.function
     sources: dict[Copied, int] = {}
-    for number in copied_results(function, analysis) if function.writable_arguments else ():
+    for number in copied_results(analysis) if function.writable_arguments else ():
         value = function.end.operands[number]
         place = analysis.places.place_of(value)
         if place is not None and analysis.places.is_given(place):
             sources[number] = value
-    sources.update((edge, edge.source) for edge, flow in analysis.flows.items() if flow.copied)
-    if not sources:
-        return {}
-    edges = FlowEdges(function)
-    ties = {copied: list(_first_ties(function, analysis, edges, value)) for copied, value in sources.items()}
+    sources.update((edge, edge.source) for edge, conflict in analysis.copies.items() if conflict is not None)
+    ties = {copied: list(_first_ties(analysis, value)) for copied, value in sources.items()}
     causes = {copied: [tied for tied, needed in found if not needed] for copied, found in ties.items()}
     beside = Counter(copied.op for copied in ties if isinstance(copied, FlowEdge))
     for copied, found in ties.items():
@@ -92,38 +85,42 @@ def _causes(function: TensorProgram, analysis: InPlaceAnalysis) -> dict[Copied, 
     return {copied: found for copied, found in causes.items() if found}
 
 
-def _first_ties(
-    function: TensorProgram, analysis: InPlaceAnalysis, edges: FlowEdges, value: int
-) -> Iterator[tuple[Tied, bool]]:
+def _first_ties(analysis: InPlaceAnalysis, value: int) -> Iterator[tuple[Tied, bool]]:
     """The operands that are overwritten first where a value comes from, through ops that write in place and choices, each with
     whether its contents are needed."""
-    seen: set[int] = set()
-    waiting = [value]
-    while waiting:
-        each = analysis.readers.root[waiting.pop()]
-        if each in seen:
-            continue
-        seen.add(each)
-        waiting.extend(edge.source for edge in edges.to(each))
-        tied = _written_over(function, analysis, each)
-        if tied is None:
-            continue
-        op, operand = function.ops[tied[0]], tied[1]
-        before = analysis.readers.root[op.operands[operand]]
-        needed = op.facts.needs(operand)
-        if needed and (edges.to(before) or _written_over(function, analysis, before) is not None):
-            waiting.append(before)
-        else:
-            yield tied, needed
+    root = analysis.readers.root
+
+    def before(each: int) -> list[int]:
+        tied = _written_over(analysis, each)
+        made = [edge.source for edge in analysis.edges.to(each)]
+        if tied is not None and not _is_first(analysis, tied):
+            made.append(_operand(analysis, tied))
+        return [root[source] for source in made]
+
+    for each in reached([root[value]], before):
+        tied = _written_over(analysis, each)
+        if tied is not None and _is_first(analysis, tied):
+            yield tied, analysis.function.ops[tied[0]].facts.needs(tied[1])
 
 
-def _written_over(function: TensorProgram, analysis: InPlaceAnalysis, value: int) -> Tied | None:
+def _is_first(analysis: InPlaceAnalysis, tied: Tied) -> bool:
+    """Whether what an op writes over is needed by it no more, or is not one of several nor written over something itself."""
+    op, operand = tied
+    if not analysis.function.ops[op].facts.needs(operand):
+        return True
+    before = _operand(analysis, tied)
+    return not analysis.edges.to(before) and _written_over(analysis, before) is None
+
+
+def _operand(analysis: InPlaceAnalysis, tied: Tied) -> int:
+    op, operand = tied
+    return analysis.readers.root[analysis.function.ops[op].operands[operand]]
+
+
+def _written_over(analysis: InPlaceAnalysis, value: int) -> Tied | None:
     """The op that makes a value in the memory of an operand, and that operand; None if none does."""
-    made = function.values[value]
-    if made.producer < 0:
+    made = analysis.function.tie_to(value)
+    if made is None:
         return None
-    op = function.ops[made.producer]
-    operand = next((operand for operand, result in op.facts.ties if result == made.position), None)
-    if operand is None or not analysis.by_operand[op.number, operand].in_place:
-        return None
-    return op.number, operand
+    tied = made[0].number, made[1]
+    return tied if analysis.by_operand[tied].in_place else None

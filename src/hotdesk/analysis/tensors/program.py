@@ -68,6 +68,15 @@ class TensorProgram(FunctionIR[OpRecord, TensorValue]):
         """The memory space of a value; None for the default one."""
         return self.spaces[value] if self.spaces else None
 
+    def tie_to(self, value: int) -> tuple[OpRecord, int] | None:
+        """The op that may write a value over an operand of its own, and the number of that; None if none does."""
+        made = self.values[value]
+        if made.producer < 0:
+            return None
+        op = self.ops[made.producer]
+        operand = op.facts.tied_to(made.position)
+        return None if operand is None else (op, operand)
+
     def blocks_in(self, op: OpRecord) -> Iterator[int]:
         """The blocks of an op's regions, by number."""
         number = op.number + 1

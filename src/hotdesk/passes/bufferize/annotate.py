@@ -34,11 +34,11 @@ class AnnotateInPlace(FunctionPass):
     name: ClassVar[str] = "hotdesk-annotate-in-place"
 
     def run_on(self, function: ir.Operation) -> Iterable[Decision]:
-        record, analysis = search_in_place(read_function(function))
-        for op in record.ops:
+        analysis = search_in_place(read_function(function))
+        for op in analysis.function.ops:
             if op.facts.ties:
                 op.operation.attributes[ATTRIBUTE] = _entries(op, analysis)
-        annotate_arguments(function, argument_access(record, analysis))
+        annotate_arguments(function, argument_access(analysis))
         return ()
 
 

@@ -18,26 +18,20 @@ from hotdesk.analysis.in_place.access import argument_access
 from hotdesk.analysis.in_place.conflicts import DecidedAliases
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, OperandDecision
 from hotdesk.analysis.in_place.interference import Clash
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord
 from hotdesk.analysis.tensors.readers import CAPTURED
 from hotdesk.passes.bufferize.annotate import ATTRIBUTE, annotate_arguments
 
 RESULT_ALIASES, ARGUMENT_ALIASES = "__opresult_alias_set_attr__", "__bbarg_alias_set_attr__"
 
 
-def annotate(
-    function: ir.Operation,
-    record: TensorProgram,
-    analysis: InPlaceAnalysis,
-    *,
-    conflicts: bool = False,
-    aliases: bool = False,
-) -> None:
+def annotate(analysis: InPlaceAnalysis, *, conflicts: bool = False, aliases: bool = False) -> None:
     """Writes the decisions of a function into it (rules in the module docstring)."""
-    copied = {(edge.op, edge.operand) for edge, flow in analysis.flows.items() if flow.copied}
+    record = analysis.function
+    copied = {(edge.op, edge.operand) for edge, conflict in analysis.copies.items() if conflict is not None}
     copied |= {(d.op, d.operand) for d in analysis.decisions if not d.in_place} | {(op, 0) for op in analysis.slices}
     if aliases:
-        _annotate_aliases(function, record, analysis)
+        _annotate_aliases(analysis)
     for op in record.ops:
         if any(value != NOT_A_TENSOR for value in op.operands):
             words = [
@@ -45,19 +39,18 @@ def annotate(
                 for operand, value in enumerate(op.operands)
             ]
             op.operation.attributes[ATTRIBUTE] = _strings(words)
-    annotate_arguments(function, argument_access(record, analysis))
+    annotate_arguments(record.function, argument_access(analysis))
     if conflicts:
-        _Conflicts(function, record, analysis).run()
+        _Conflicts(analysis).run()
 
 
 class _Conflicts:
     """Numbers the conflicts of a function, in the order of the program."""
 
-    def __init__(self, function: ir.Operation, record: TensorProgram, analysis: InPlaceAnalysis) -> None:
-        self._function = function
-        self._record = record
+    def __init__(self, analysis: InPlaceAnalysis) -> None:
+        self._record = analysis.function
         self._analysis = analysis
-        self._aliases = DecidedAliases(record, analysis)
+        self._aliases = DecidedAliases(analysis)
 
     def run(self) -> None:
         conflicts = unwritable = 0
@@ -94,13 +87,14 @@ class _Conflicts:
             _mark(self._record.ops[found.producer].operation, f"{start}: result {found.position}]")
             return
         parent = self._record.blocks[found.block].parent
-        operation = self._function if parent < 0 else self._record.ops[parent].operation
+        operation = self._record.function if parent < 0 else self._record.ops[parent].operation
         _mark(operation, f"{start}: bbArg {found.position}]")
 
 
-def _annotate_aliases(function: ir.Operation, record: TensorProgram, analysis: InPlaceAnalysis) -> None:
+def _annotate_aliases(analysis: InPlaceAnalysis) -> None:
     """Says of every value what may lie in the same memory; names are those of the text that the function prints as."""
-    state = ir.AsmState(function)
+    record = analysis.function
+    state = ir.AsmState(record.function)
     names = [value.value.get_name(state) for value in record.values]
     lying: dict[int, dict[int, None]] = {}
     for value in record.values:
@@ -121,7 +115,7 @@ def _annotate_aliases(function: ir.Operation, record: TensorProgram, analysis: I
         if any(value != NOT_A_TENSOR for value in op.results):
             op.operation.attributes[RESULT_ALIASES] = of_all(op.results)
     for parent, found in regions.items():
-        operation = function if parent < 0 else record.ops[parent].operation
+        operation = record.function if parent < 0 else record.ops[parent].operation
         of_regions = [ir.ArrayAttr.get(blocks) for _, blocks in sorted(found.items())]
         operation.attributes[ARGUMENT_ALIASES] = ir.ArrayAttr.get(of_regions)
 

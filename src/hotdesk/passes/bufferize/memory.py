@@ -14,7 +14,7 @@ from typing import cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.occupants import Occupant
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord
 from hotdesk.ir.building import alloc, cast_to, reshaped
 from hotdesk.ir.types import memref_of, shape_of
 from hotdesk.models.memref import viewed
@@ -35,8 +35,8 @@ class _Known:
 class PlaceMemory:
     """The memrefs of places."""
 
-    def __init__(self, record: TensorProgram, analysis: InPlaceAnalysis, early: EarlySizes) -> None:
-        self._record = record
+    def __init__(self, analysis: InPlaceAnalysis, early: EarlySizes) -> None:
+        self._record = analysis.function
         self._early = early
         self._places = analysis.places
         self._dominance = analysis.readers.dominance

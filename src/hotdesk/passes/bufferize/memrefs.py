@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
+from hotdesk.analysis.tensors.program import OpRecord
 from hotdesk.ir.building import create, dynamic_dims
 from hotdesk.ir.laid_out import can_cast
 from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_with, shape_of
@@ -32,11 +32,11 @@ class Memrefs:
         current: the op that is rewritten.
     """
 
-    def __init__(self, record: TensorProgram, analysis: InPlaceAnalysis) -> None:
+    def __init__(self, analysis: InPlaceAnalysis) -> None:
+        self._record = record = analysis.function
         self._buffers: dict[ir.Value, ir.Value] = {}
-        self.memory = PlaceMemory(record, analysis, EarlySizes(record, self._buffers.__getitem__))
+        self.memory = PlaceMemory(analysis, EarlySizes(record, self._buffers.__getitem__))
         self.current: OpRecord = record.ops[0]
-        self._record = record
         self._analysis = analysis
         self._places = analysis.places
         self._readers = analysis.readers
@@ -58,7 +58,7 @@ class Memrefs:
 
     def _spread_layouts(self) -> None:
         """Follows memory of any layout to the places that control flow hands it to."""
-        passed = [flow.edge for flow in self._analysis.flows.values() if not flow.copied] if self._strided else []
+        passed = [edge for edge, conflict in self._analysis.copies.items() if conflict is None] if self._strided else []
         while True:
             reached = {
                 place

@@ -40,8 +40,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, Premises, analyse_in_place
-from hotdesk.analysis.in_place.merge_search import analyse_with_merges
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, Premises
 from hotdesk.analysis.in_place.orders import HEURISTICS, heuristic
 from hotdesk.analysis.in_place.recursion import agree, with_calls
 from hotdesk.analysis.in_place.search import search_in_place
@@ -187,9 +186,8 @@ class OneShotBufferize(Pass):
             decisions.extend(buffers_of_unranked(module, functions=functions, strided=strided))
         symbols = Symbols()
         for node, given in self._functions(module):
-            record, analysis = self._decide(node, given)
-            rewriting = Rewriting(node.function, record, analysis, symbols, conventions)
-            place_results(node, record, rewriting, rewriting.run())
+            rewriting = Rewriting(self._decide(node, given), symbols, conventions)
+            place_results(node, rewriting, rewriting.run())
             decisions.extend(rewriting.decided.decisions if runs_every_call(node.function) else ())
             if self.buffer_alignment:
                 align(node.function, self.buffer_alignment)
@@ -201,8 +199,7 @@ class OneShotBufferize(Pass):
 
     def _annotate(self, module: ir.Module) -> tuple[Decision, ...]:
         for node, given in self._functions(module):
-            record, analysis = self._decide(node, given)
-            annotate(node.function, record, analysis, conflicts=self.print_conflicts, aliases=self.dump_alias_sets)
+            annotate(self._decide(node, given), conflicts=self.print_conflicts, aliases=self.dump_alias_sets)
         return ()
 
     def _functions(self, module: ir.Module) -> Generator[tuple[Callable, TensorProgram]]:
@@ -236,11 +233,10 @@ class OneShotBufferize(Pass):
     def _spaces(self) -> SpaceRules:
         return SpaceRules(self.use_encoding_for_memory_space, self.must_infer_memory_space)
 
-    def _decide(self, node: Callable, record: TensorProgram) -> tuple[TensorProgram, InPlaceAnalysis]:
-        """The analysis of a function, and the function, of which some slices may be copies then."""
+    def _decide(self, node: Callable, record: TensorProgram) -> InPlaceAnalysis:
         name = symbol_name(node.function)
         if node.recursive or self._copies_all(name):  # others rely on what was found for recursive functions
-            return record, self._analyse(name, record)
+            return self._analyse(name, record)
         functions = self._conventions().functions
         stay = node.owned or self.results_in_donated or self.test_analysis_only  # results are where they are computed
         return search_in_place(record, self._premises(name, record), merging=functions, apart=functions and not stay)
@@ -250,7 +246,7 @@ class OneShotBufferize(Pass):
 
     def _analyse(self, name: str, record: TensorProgram) -> InPlaceAnalysis:
         merging = self._conventions().functions and not self._copies_all(name)
-        return (analyse_with_merges if merging else analyse_in_place)(record, self._premises(name, record))
+        return search_in_place(record, self._premises(name, record), merging=merging, slicing=False)
 
     def _premises(self, name: str, record: TensorProgram) -> Premises:
         return Premises(

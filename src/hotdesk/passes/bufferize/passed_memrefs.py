@@ -1,7 +1,6 @@
 """Memrefs that control flow passes on: into regions, out of them and between blocks, copied where the analysis says so.
 
-A terminator copies all that it has to copy before anything is overwritten that is still to be copied; what goes round in a cycle
-is set aside once.
+A terminator copies all that it has to copy as if at once (`program.parallel_copies`).
 """
 
 from __future__ import annotations
@@ -11,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.in_place.flow_edges import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
-from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
+from hotdesk.analysis.tensors.program import OpRecord
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, ended
 from hotdesk.ir.types import is_tensor, memref_with, shape_of
 from hotdesk.models.control_flow import CHOOSING, INDEX_BITS, way_of
 from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
 from hotdesk.passes.bufferize.rewrite_decisions import RewriteDecisions
+from hotdesk.program.parallel_copies import sequentialized
 from hotdesk.program.records import FlowEdge
 
 
@@ -35,18 +34,17 @@ class _Passing:
 class PassedMemrefs:
     """Hands memrefs from ops to their regions, and from terminators to whatever comes next."""
 
-    def __init__(
-        self, record: TensorProgram, analysis: InPlaceAnalysis, memrefs: Memrefs, decided: RewriteDecisions
-    ) -> None:
-        self._record = record
+    def __init__(self, analysis: InPlaceAnalysis, memrefs: Memrefs, decided: RewriteDecisions) -> None:
+        self._record = analysis.function
         self._places = analysis.places
+        self._copies = analysis.copies
         self._needed = analysis.readers.needed
         self._merged = analysis.merged
         self._memrefs = memrefs
         self._decided = decided
-        self._edges: dict[tuple[int, int], list[FlowDecision]] = {}
-        for edge, flow in analysis.flows.items():
-            self._edges.setdefault((edge.op, edge.operand), []).append(flow)
+        self._edges: dict[tuple[int, int], list[FlowEdge]] = {}
+        for edge in analysis.copies:
+            self._edges.setdefault((edge.op, edge.operand), []).append(edge)
         self._entered: dict[int, ir.Value] = {}  # the memref that a loop's argument has, unless it moves
         self._leaving: dict[int, dict[int, ir.Value]] = {}
 
@@ -57,16 +55,16 @@ class PassedMemrefs:
     def entering(self, op: ir.Operation, operand: int) -> ir.Value:
         """The memref that an op hands to its regions for an operand."""
         current = self._memrefs.current
-        (flow,) = (f for f in self._edges[current.number, operand] if self._record.values[f.edge.target].producer < 0)
-        target = self._record.values[flow.edge.target]
+        (edge,) = (e for e in self._edges[current.number, operand] if self._record.values[e.target].producer < 0)
+        target, conflict = self._record.values[edge.target], self._copies[edge]
         value = op.operands[operand]
         place = self._places.place_of(target.number)
-        if flow.copied:
-            memref = alloc(self._memrefs.plain_type(flow.edge.source), self._memrefs.sizes(value), op)
+        if conflict is not None:
+            memref = alloc(self._memrefs.plain_type(edge.source), self._memrefs.sizes(value), op)
             if self._is_needed(current, operand):
                 if not self._memrefs.is_undefined(value):
                     elementwise_copy(self._memrefs.of(value), memref, op)
-                self._decided.of_flow(current, flow)
+                self._decided.of_copied_edge(current, edge, conflict)
             self._keep(place, memref, target.number, allocated=True)
         else:
             memref = self._memrefs.of(value)
@@ -78,7 +76,7 @@ class PassedMemrefs:
 
     def _is_needed(self, op: OpRecord, operand: int) -> bool:
         """Whether anybody reads what an op passes on: if not, memory is enough, without contents."""
-        return any(flow.edge.target in self._needed for flow in self._edges[op.number, operand])
+        return any(edge.target in self._needed for edge in self._edges[op.number, operand])
 
     def _keep(self, place: int | None, memref: ir.Value, value: int, *, allocated: bool) -> None:
         current = self._memrefs.current
@@ -96,11 +94,12 @@ class PassedMemrefs:
         current = self._memrefs.current
         passing: dict[int, _Passing] = {}
         for operand, value in enumerate(op.operands):
-            for flow in self._edges.get((current.number, operand), []):
-                if operand not in passing or flow.copied:
-                    passing[operand] = _Passing(flow.edge, self._memrefs.of(value), flow.copied)
-                if flow.copied and self._is_needed(current, operand):
-                    self._decided.of_flow(current, flow)
+            for edge in self._edges.get((current.number, operand), []):
+                conflict = self._copies[edge]
+                if operand not in passing or conflict is not None:
+                    passing[operand] = _Passing(edge, self._memrefs.of(value), conflict is not None)
+                if conflict is not None and self._is_needed(current, operand):
+                    self._decided.of_copied_edge(current, edge, conflict)
         self._copy([each for each in passing.values() if each.copied], op)
         found: dict[int, ir.Value] = {}
         for operand, value in enumerate(op.operands):
@@ -113,22 +112,19 @@ class PassedMemrefs:
                 found[operand] = self._memrefs.of(value)
         return found
 
-    def _copy(self, waiting: list[_Passing], op: ir.Operation) -> None:
-        """Copies what waits to where it belongs, in front of a terminator."""
-        while waiting:
-            ready = next((each for each in waiting if not self._overwrites_another(each, waiting)), None)
-            if ready is None:  # they go round in a cycle
-                staged = waiting[0]
-                other = next(each for each in waiting if each is not staged and self._meets(staged, each))
-                other.memref = copied(other.memref, op)
-                other.edge = FlowEdge(other.edge.op, other.edge.operand, -1, other.edge.target)
+    def _copy(self, passing: Sequence[_Passing], op: ir.Operation) -> None:
+        """Copies what is passed on to where it belongs, as if all at once, in front of a terminator."""
+        read, overwritten = ([places(each) for each in passing] for places in (self._read, self._overwritten))
+        for number, aside in sequentialized(read, overwritten):
+            each = passing[number]
+            if aside:
+                each.memref = copied(each.memref, op)
                 continue
-            waiting.remove(ready)
-            destination = self._arrival(ready, op)
-            if not self._is_needed(self._memrefs.current, ready.edge.operand):
+            destination = self._arrival(each, op)
+            if not self._is_needed(self._memrefs.current, each.edge.operand):
                 continue
-            before = _on_way(op, ready.edge.operand) if ready.edge.target in self._merged else op
-            elementwise_copy(ready.memref, destination, before)
+            before = _on_way(op, each.edge.operand) if each.edge.target in self._merged else op
+            elementwise_copy(each.memref, destination, before)
 
     def _arrival(self, passing: _Passing, op: ir.Operation) -> ir.Value:
         """Where something is copied: the memref of a loop's argument or of a merged value, or a new one for another block's."""
@@ -145,17 +141,18 @@ class PassedMemrefs:
                 self._keep(place, passing.destination, passing.edge.target, allocated=True)
         return passing.destination
 
-    def _overwrites_another(self, each: _Passing, waiting: Sequence[_Passing]) -> bool:
-        return any(other is not each and self._meets(each, other) for other in waiting)
+    def _read(self, passing: _Passing) -> list[int]:
+        """The places that are read when something is copied."""
+        needed = self._is_needed(self._memrefs.current, passing.edge.operand)
+        return [place for place, _ in self._places.locations(passing.edge.source)] if needed else []
 
-    def _meets(self, each: _Passing, other: _Passing) -> bool:
-        """Whether copying one overwrites what is still to be copied for the other."""
-        if other.edge.source < 0 or not (each.edge.target in self._entered or each.edge.target in self._merged):
-            return False
-        if not all(self._is_needed(self._memrefs.current, edge.operand) for edge in (each.edge, other.edge)):
-            return False
-        target = {place for place, _ in self._places.locations(each.edge.target)}
-        return any(place in target for place, _ in self._places.locations(other.edge.source))
+    def _overwritten(self, passing: _Passing) -> list[int]:
+        """The places that are overwritten when something is copied: none if it is to new memory."""
+        target = passing.edge.target
+        new = target not in self._entered and target not in self._merged
+        if new or not self._is_needed(self._memrefs.current, passing.edge.operand):
+            return []
+        return [place for place, _ in self._places.locations(target)]
 
 
 def _on_way(op: ir.Operation, operand: int) -> ir.Operation:

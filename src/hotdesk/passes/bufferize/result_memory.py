@@ -25,8 +25,8 @@ _NO_ALLOCATION = {
 class ResultMemory:
     """Answers what is behind a tensor that a function returns, by its number."""
 
-    def __init__(self, function: ir.Operation, record: TensorProgram, places: Places, memory: PlaceMemory) -> None:
-        self._function = function
+    def __init__(self, record: TensorProgram, places: Places, memory: PlaceMemory) -> None:
+        self._function = record.function
         self._record = record
         self._places = places
         self._memory = memory

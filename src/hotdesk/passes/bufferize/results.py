@@ -4,8 +4,7 @@
    argument is donated: it is no result any more. One that is in other memory on some way, and would be copied anyhow, is
    copied to the donated argument.
 2. The new contents of an argument that is state (`hotdesk.state`) lie in its memory in the end: computed there, or copied, after
-   everything else is where it belongs. Of several copies those go first that read what another one overwrites; what is exchanged
-   in a cycle goes through new memory.
+   everything else is where it belongs, all at once (`program.parallel_copies`).
 3. Else it becomes the next argument, memory of the caller's in which it is computed where that is possible, if callers can tell
    its sizes, or nobody calls the function; unless, on some path, it lies in memory that a call returned: it is not computed here.
 4. Else it is returned, as new memory that the caller owns.
@@ -15,7 +14,6 @@ Callers find it in the signature (`models.callee`).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -38,6 +36,7 @@ from hotdesk.models.new_memory import BASES
 from hotdesk.passes.bufferize.result_memory import is_called
 from hotdesk.passes.bufferize.rewriting import Rewriting
 from hotdesk.program.calls import Callable
+from hotdesk.program.parallel_copies import sequentialized
 from hotdesk.sizes.size import Size
 
 Sizes = tuple[tuple[int, int], ...]
@@ -58,7 +57,7 @@ class _Boundary:
     returned: list[int] = field(default_factory=list[int])
 
 
-def place_results(node: Callable, record: TensorProgram, rewriting: Rewriting, buffers: list[ir.Value]) -> None:
+def place_results(node: Callable, rewriting: Rewriting, buffers: list[ir.Value]) -> None:
     """Replaces the return by one without tensors, and the allocations that results cover by arguments.
 
     Results that are no tensors stay results.
@@ -66,6 +65,7 @@ def place_results(node: Callable, record: TensorProgram, rewriting: Rewriting, b
     Raises:
         BufferizationError: a tensor is left.
     """
+    record = rewriting.analysis.function
     last = record.end
     if not rewriting.conventions.functions:
         _return_tensors(last.operation, rewriting, buffers)
@@ -91,7 +91,7 @@ def place_results(node: Callable, record: TensorProgram, rewriting: Rewriting, b
     end.erase()
     _set_type(node, boundary, [value.type for value in kept])
     if node.called:
-        _tell_callers(node.function, record, rewriting)
+        _tell_callers(node.function, rewriting)
 
 
 def _return_tensors(last: ir.Operation, rewriting: Rewriting, buffers: list[ir.Value]) -> None:
@@ -189,24 +189,23 @@ class _ResultPlacement:
 
     def update(self, state: Mapping[int, int]) -> None:
         """Brings the new contents of state to where they belong: `state` has the argument for each, by number."""
-        waiting: dict[ir.Value, int] = {}
+        copied: dict[int, ir.Value] = {}
         for number, argument in state.items():
             memref, value = self._block.arguments[argument], self._record.end.operands[number]
             if self._lies_in(number, memref, argument) or self.is_undefined(number):
                 self._decided.of_result(number, value, Outcome.IN_PLACE, Reason.STATE)
                 continue
             self._decided.of_result(number, value, Outcome.COPIED, Reason.LIES_ELSEWHERE)
-            waiting[memref] = number
-            if not self._is_of_one(number):
+            copied[number] = memref
+            if not self._is_of_one(number) or viewed(self.buffers[number]) == memref:
                 self._move_out(number)
-        while waiting:
-            read = Counter(viewed(self.buffers[number]) for number in waiting.values())
-            memref = next((memref for memref in waiting if not read[memref]), None)
-            if memref is None:
-                memref = next(iter(waiting))
-                self._move_out(next(n for n in waiting.values() if viewed(self.buffers[n]) == memref))
-                continue
-            elementwise_copy(self.buffers[waiting.pop(memref)], memref, self._end)
+        numbers = list(copied)
+        for copy, aside in sequentialized([[viewed(self.buffers[n])] for n in numbers], [[m] for m in copied.values()]):
+            number = numbers[copy]
+            if aside:
+                self._move_out(number)
+            else:
+                elementwise_copy(self.buffers[number], copied[number], self._end)
 
     def _lies_in(self, number: int, memref: ir.Value, argument: int) -> bool:
         """Whether a result is all of an argument's memory."""
@@ -305,8 +304,8 @@ def _set_type(node: Callable, boundary: _Boundary, kept: list[ir.Type]) -> None:
     set_signature(function, FunctionSignature(tuple(arguments), formals(kept)))
 
 
-def _tell_callers(function: ir.Operation, record: TensorProgram, rewriting: Rewriting) -> None:
-    accesses = argument_access(record, rewriting.analysis)
+def _tell_callers(function: ir.Operation, rewriting: Rewriting) -> None:
+    accesses = argument_access(rewriting.analysis)
 
     def stating(number: int, argument: Formal) -> Formal:
         access = accesses[number] if number < len(accesses) else None

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.conflicts import DecidedAliases, reads_to_move, value_read
-from hotdesk.analysis.in_place.flow_edges import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
-from hotdesk.analysis.in_place.interference import Clash
+from hotdesk.analysis.in_place.interference import Clash, Conflict
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import same_space
 from hotdesk.ir.walking import is_constant, made_by
 from hotdesk.models.bufferization import TO_TENSOR
 from hotdesk.passes.bufferize.hints import Situation, hint
+from hotdesk.program.records import FlowEdge
 
 _READ_ONLY = (
     Reason.NOT_WRITABLE_INPUT,
@@ -35,12 +35,12 @@ class RewriteDecisions:
         allocations: the decision behind each `memref.alloc`, by its result.
     """
 
-    def __init__(self, record: TensorProgram, analysis: InPlaceAnalysis) -> None:
-        self._record = record
+    def __init__(self, analysis: InPlaceAnalysis) -> None:
+        self._record = analysis.function
         self._analysis = analysis
-        self._aliases = DecidedAliases(record, analysis)
+        self._aliases = DecidedAliases(analysis)
         # The function's arguments are gone when the last decisions are written down.
-        self._lines = {v.number: python_line(v.value.location) for v in record.values if v.producer < 0}
+        self._lines = {v.number: python_line(v.value.location) for v in self._record.values if v.producer < 0}
         self.decisions: list[Decision] = []
         self.allocations: dict[ir.Value, Decision] = {}
 
@@ -118,21 +118,16 @@ class RewriteDecisions:
 
     def _begins_empty(self, value: int) -> bool:
         """Whether a value is written into memory that an op chooses freely."""
-        found = self._record.values[value]
-        if found.producer < 0:
-            return False
-        op = self._record.ops[found.producer]
-        tied = [operand for operand, result in op.facts.ties if result == found.position]
-        return any(self._analysis.by_operand[op.number, operand].fresh for operand in tied)
+        tie = self._record.tie_to(value)
+        return tie is not None and self._analysis.by_operand[tie[0].number, tie[1]].fresh
 
-    def of_flow(self, op: OpRecord, flow: FlowDecision) -> Decision:
+    def of_copied_edge(self, op: OpRecord, edge: FlowEdge, conflict: Conflict) -> Decision:
         """About what an op with regions or a terminator passes on, and copies."""
-        source, target = flow.edge.source, flow.edge.target
-        because = (op.source, *([self._record.ops[flow.conflict].source] if flow.conflict is not None else []))
-        subject = f"operand {flow.edge.operand} of {op.name}"
-        size = self._record.values[source].bytes
-        decision = Decision(subject, Outcome.COPIED, flow.reason, because, size)
-        return self._add(self._with_conflict(decision, op, source, target, flow.clash, False))
+        because = (op.source, *([self._record.ops[conflict.op].source] if conflict.op is not None else []))
+        subject = f"operand {edge.operand} of {op.name}"
+        size = self._record.values[edge.source].bytes
+        decision = Decision(subject, Outcome.COPIED, conflict.reason, because, size)
+        return self._add(self._with_conflict(decision, op, edge.source, edge.target, conflict.clash, False))
 
     def of_result(self, number: int, value: int, outcome: Outcome, reason: Reason) -> Decision:
         """About a result of the function."""
@@ -182,7 +177,7 @@ class RewriteDecisions:
             definition=self.source_of(clash.lost),
             path=self._sources(path),
         )
-        moves = tuple(each.source for each in reads_to_move(self._record, self._analysis, clash.lost, writer))
+        moves = tuple(each.source for each in reads_to_move(self._analysis, clash.lost, writer))
         return replace(told, hint=hint(told, Situation(moves=moves, cheap=self._is_cheap(clash.lost), fresh=fresh)))
 
     def _of_read_only(self, decision: Decision, op: OpRecord, value: int, target: int, fresh: bool) -> Decision:
@@ -198,7 +193,7 @@ class RewriteDecisions:
             definition=self.source_of(origin),
             path=self._sources(path),
         )
-        moves = reads_to_move(self._record, self._analysis, origin, op) if read is not None else []
+        moves = reads_to_move(self._analysis, origin, op) if read is not None else []
         situation = Situation(
             argument=self._record.values[origin].position if self._record.values[origin].producer < 0 else None,
             moves=tuple(each.source for each in moves),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.extents import within
-from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
+from hotdesk.analysis.tensors.program import OpRecord
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import alloc, create, elementwise_copy
@@ -46,22 +46,20 @@ class Rewriting:
 
     def __init__(
         self,
-        function: ir.Operation,
-        record: TensorProgram,
         analysis: InPlaceAnalysis,
         symbols: Symbols,
         conventions: Conventions = USUAL,
     ) -> None:
-        self._function = function
-        self._record = record
+        self._record = analysis.function
+        self._function = self._record.function
         self.analysis = analysis
         self.symbols = symbols
         self.conventions = conventions
-        self.decided = RewriteDecisions(record, analysis)
+        self.decided = RewriteDecisions(analysis)
         self._readers = analysis.readers
-        self._memrefs = Memrefs(record, analysis)
-        self._passed = PassedMemrefs(record, analysis, self._memrefs, self.decided)
-        self.result_memory = ResultMemory(function, record, analysis.places, self._memrefs.memory)
+        self._memrefs = Memrefs(analysis)
+        self._passed = PassedMemrefs(analysis, self._memrefs, self.decided)
+        self.result_memory = ResultMemory(self._record, analysis.places, self._memrefs.memory)
         self._erase: list[ir.Operation] = []
         self._replaced: list[tuple[ir.Block, int, int]] = []
 

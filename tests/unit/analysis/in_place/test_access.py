@@ -14,8 +14,8 @@ def accesses(arguments: str, *lines: str) -> list[str | None]:
     kinds = ", ".join([T] * len(lines[-1].split(",")))
     body = "\n".join(lines[:-1])
     module = parse(f"func.func @main({arguments}) -> ({kinds}) {{\n{body}\nreturn {lines[-1]} : {kinds}\n}}")
-    record = read_function(function(module))
-    return [access and access.value for access in argument_access(record, analyse_in_place(record))]
+    analysis = analyse_in_place(read_function(function(module)))
+    return [access and access.value for access in argument_access(analysis)]
 
 
 def tanh(result: str, source: str, init: str) -> str:

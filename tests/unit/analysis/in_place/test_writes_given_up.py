@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
 from torch_mlir import ir
 
-from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, Premises
-from hotdesk.analysis.in_place.merge_search import analyse_with_merges
-from hotdesk.analysis.in_place.writes_given_up import analyse_giving_up_writes
-from hotdesk.analysis.tensors.program import TensorProgram
+from hotdesk.analysis.in_place import search
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.ir.context import make_context
 from hotdesk.ir.walking import defined_functions
@@ -29,18 +28,12 @@ def _analysed(made: str, returned: str) -> tuple[list[bool], int]:
       %z = linalg.abs ins(%y : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
       return {returned} : tensor<8xf32>
     }}"""
-    asked: list[Premises] = []
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         (function,) = defined_functions(module)
-        record = read_function(function)
-
-        def analyse(function: TensorProgram, premises: Premises) -> InPlaceAnalysis:
-            asked.append(premises)
-            return analyse_with_merges(function, premises)
-
-        analysis = analyse_giving_up_writes(record, Premises(), analyse)
-    return [decision.in_place for decision in analysis.decisions], len(asked)
+        with patch.object(search, "analyse_again", wraps=search.analyse_again) as again:
+            analysis = search.search_in_place(read_function(function), apart=True)
+    return [decision.in_place for decision in analysis.decisions], 1 + again.call_count
 
 
 @pytest.mark.parametrize(
