@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 import ml_dtypes
@@ -331,7 +332,7 @@ def test_a_loop_that_stacks_as_many_results_as_a_condition_says_is_refused() -> 
         hotdesk.compile(model)
 
 
-def test_a_sequence_as_a_result_is_a_list() -> None:
+def test_a_sequence_as_a_result_is_a_list(tmp_path: Path) -> None:
     nodes = [
         helper.make_node("SplitToSequence", ["x"], ["parts"], axis=1, keepdims=0),
         helper.make_node("SequenceInsert", ["parts", "z", "last"], ["more"]),
@@ -340,11 +341,14 @@ def test_a_sequence_as_a_result_is_a_list() -> None:
     x, z = floats(2, 3), floats(2, seed=1)
     model = model_of(nodes, {"x": x, "z": z}, {"one": z}, {"last": np.array(-1)}, 20)
     model.graph.output.append(helper.make_tensor_sequence_value_info("more", TensorProto.FLOAT, None))
-    one, more = hotdesk.compile(model)(x, z)
-    assert isinstance(more, list)
-    for found, wanted in zip(cast("list[Any]", more), [x[:, 0], x[:, 1], z, x[:, 2]], strict=True):
-        np.testing.assert_array_equal(found, wanted)
-    np.testing.assert_array_equal(one, x[:, 2])
+    program = hotdesk.compile(model)
+    program.save(tmp_path / "lists.hotdesk")
+    for each in (program, hotdesk.load(tmp_path / "lists.hotdesk")):
+        one, more = each(x, z=z)
+        assert isinstance(more, list)
+        for found, wanted in zip(cast("list[Any]", more), [x[:, 0], x[:, 1], z, x[:, 2]], strict=True):
+            np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(one, x[:, 2])
 
 
 @pytest.mark.parametrize("direction", ["forward", "reverse"])

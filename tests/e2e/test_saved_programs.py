@@ -503,28 +503,64 @@ def test_what_takes_the_compiler_is_refused(net: Net, tmp_path: Path) -> None:
         loaded.save(tmp_path / "again.hotdesk")
 
 
-def test_results_that_only_a_run_knows_are_refused(tmp_path: Path) -> None:
-    program = hotdesk.compile(lambda x: torch.nonzero(x), (torch.ones(3, 4),))
-    with pytest.raises(
-        NotSavableError, match=r"got result 0: i64\[count of nonzero, 2\], whose sizes are known only when"
-    ):
-        program.save(tmp_path / "no.hotdesk")
-    with pytest.raises(
-        NotSavableError, match=r"got result 0: i64\[count of nonzero, 2\], whose sizes are known only when"
-    ):
-        program.export_c(tmp_path)
-    assert list(tmp_path.iterdir()) == []
+class Ones(torch.nn.Module):
+    """Takes memory of which a tensor says how much."""
+
+    def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        count = n.item()
+        torch._check(count >= 0)
+        return torch.ones(count).cumsum(0).sum() + x.sum()
 
 
-def test_memory_without_a_limit_is_refused(tmp_path: Path) -> None:
-    class Ones(torch.nn.Module):
-        def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
-            count = n.item()
-            torch._check(count >= 0)
-            return torch.ones(count).cumsum(0).sum() + x.sum()
+def _chosen(x: torch.Tensor) -> Any:
+    places = x.nonzero()
+    return {"places": places, "again": [places, (x[x > 0] * 2).to(torch.bfloat16), x + 1]}
 
-    program = hotdesk.compile(Ones(), (torch.arange(4.0), torch.tensor(3)))
-    with pytest.raises(NotSavableError, match="memory without a limit"):
+
+COUNTED: dict[str, tuple[Any, list[tuple[torch.Tensor, ...]]]] = {
+    "places": (torch.nonzero, [(torch.eye(3),), (torch.zeros(3, 3),), (torch.ones(3, 3),)]),
+    "nested": (_chosen, [(torch.tensor([[0.0, 2, -1], [3, 0, 0]]),), (-torch.ones(2, 3),)]),
+    "without a limit": (Ones(), [(torch.arange(4.0), torch.tensor(n)) for n in (3, 0, 5000)]),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_sizes_that_only_a_run_knows(name: str, tmp_path: Path) -> None:
+    """The file says what copies such results, and a second region is the process's own."""
+    model, calls = COUNTED[name]
+    loaded = hotdesk.load(_saved(hotdesk.compile(model, calls[0]), tmp_path))
+    for call in calls:
+        torch.testing.assert_close(loaded(*call), model(*call), rtol=0, atol=0)
+    if name == "without a limit":
+        assert loaded.memory(*calls[0]).grown >= 5000 * 4
+    with pytest.raises(NotSavableError, match="only a run knows|known only when the program runs"):
+        hotdesk.compile(model, calls[0]).export_c(tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+
+
+def test_sizes_that_only_a_run_knows_with_numpy_alone(tmp_path: Path) -> None:
+    program = hotdesk.compile(lambda x: (torch.nonzero(x), x[x > 1]), (torch.ones(3, 4),))
+    program.save(tmp_path / "model.hotdesk")
+    x = np.array([[0, 1, 2, 0], [0, 0, 3, 0], [4, 0, 0, -1]], np.float32)
+    places, chosen = program(x)
+    assert type(places) is type(chosen) is np.ndarray
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(['torch', 'torch_mlir', 'sympy', 'llvmlite']))\n"
+        "import numpy, hotdesk\n"
+        "places, chosen = hotdesk.load('model.hotdesk')(numpy.load('x.npy'))\n"
+        "numpy.savez('y.npz', places=places, chosen=chosen)\n"
+    )
+    np.save(tmp_path / "x.npy", x)
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    found = np.load(tmp_path / "y.npz")
+    np.testing.assert_array_equal(found["places"], np.argwhere(x))
+    np.testing.assert_array_equal(found["places"], places)
+    np.testing.assert_array_equal(found["chosen"], x[x > 1])
+
+
+def test_what_carries_a_result_of_such_a_size_is_refused(tmp_path: Path) -> None:
+    program = hotdesk.compile(lambda x: torch.view_as_complex(x[x > 0].view(-1, 2)), (torch.ones(2, 2),))
+    with pytest.raises(NotSavableError):
         program.save(tmp_path / "no.hotdesk")
     assert list(tmp_path.iterdir()) == []
 

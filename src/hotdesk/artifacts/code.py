@@ -11,7 +11,7 @@ import ctypes
 import platform
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -117,8 +117,8 @@ class LoadedCode:
         self.entry(name)(packed.ctypes.data)
 
 
-def load_code(record: CodeRecord, container: Container) -> LoadedCode:
-    """The program's code, placed in memory and served by the threads of the process.
+def load_code(record: CodeRecord, container: Container, functions: Mapping[str, int]) -> LoadedCode:
+    """The program's code, placed in memory and served by the threads of the process; it may call these `functions`.
 
     Raises:
         ArtifactMachineError: the code is for another machine.
@@ -131,7 +131,8 @@ def load_code(record: CodeRecord, container: Container) -> LoadedCode:
     for each in level.objects:
         key = _key(container, each, placed)
         known = _shared.get(key) if each.role == "shared" else None
-        code = known or LoadedCode(_placed(container, each, placed), placed)
+        own = functions if each.role == "program" else {}
+        code = known or LoadedCode(_placed(container, each, placed, own), placed)
         if each.role == "pool":
             pool = code
             continue
@@ -176,13 +177,15 @@ def _level(record: CodeRecord) -> LevelRecord:
     )
 
 
-def _placed(container: Container, record: ObjectRecord, before: Sequence[LoadedCode]) -> ObjectCode:
+def _placed(
+    container: Container, record: ObjectRecord, before: Sequence[LoadedCode], functions: Mapping[str, int]
+) -> ObjectCode:
     def find(name: str) -> int | None:
         for each in before:
             address = each.object.function(name) if each.object is not None else None
             if address is not None:
                 return address
-        return c_function(name) if name in CALLED else None
+        return functions.get(name) or (c_function(name) if name in CALLED else None)
 
     section = container.section(record.section)
     links = decoded(LinksRecord, container.read(record.links))

@@ -28,6 +28,8 @@ from hotdesk.artifacts.validating import size_of, validate
 from hotdesk.artifacts.weights import Weights, mapped
 from hotdesk.errors import ArtifactError, HotdeskError
 from hotdesk.explain import Source
+from hotdesk.runtime.code.deliveries import Delivery, delivering
+from hotdesk.runtime.code.foreign import address_of, entered
 from hotdesk.runtime.executable import HeldMemory, PlannedExecutable, ProgramInterface
 from hotdesk.runtime.function import EntryCode, Function
 from hotdesk.runtime.interface import RANDOM_STATE, TensorSpec, WeightRange
@@ -131,7 +133,8 @@ def _loaded(container: Container, given: object, *, verify: bool) -> Program:
         None if record.calling is None else _calling(record.calling, len(record.inputs), len(record.results), table)
     )
     weights = Weights(record, container, given, verify=verify)
-    code = load_code(record.code, container)
+    delivered = _deliveries(record)
+    code = load_code(record.code, container, {name: address_of(each) for name, each in delivered.items()})
     assertions: Any = record.assertions
     main = _function(record.main, constants, table, code, assertions)
     prepared, kept = _prepared(record, constants, table, code, weights, assertions)
@@ -147,7 +150,7 @@ def _loaded(container: Container, given: object, *, verify: bool) -> Program:
         ),
         HeldMemory(
             {**read, **prepared},
-            (code, weights, constants, *kept),
+            (code, weights, constants, *delivered.values(), *kept),
             weight_bytes=sum(unchanged.values()),
             state_bytes=sum(each.bytes for each in record.weights if each.changed),
             prepared_bytes=sum(each.bytes for each in record.prepared),
@@ -218,6 +221,14 @@ def _prepared(
     return found, kept
 
 
+def _deliveries(record: ProgramRecord) -> dict[str, object]:
+    """The functions that machine code calls with results whose sizes only the run knows, by name."""
+    return {
+        each.symbol: entered(delivering(each.symbol, each.rank, each.location, Delivery(each.number, each.dtype)))
+        for each in record.deliveries
+    }
+
+
 def _constants(container: Container) -> Bytes:
     """The contents of constants: checked, and mapped."""
     if "constants" not in container.sections:
@@ -276,7 +287,7 @@ def _needs(holds: bool, expected: str) -> None:
 
 def _spec(record: SpecRecord, table: Formulas) -> TensorSpec:
     shape: Any = tuple(size_of(size, table) for size in record.shape)
-    flags = record.donated, record.written, record.number, record.changed
+    flags = record.donated, record.written, record.number, record.changed, record.counted
     return TensorSpec(record.name, record.dtype, shape, record.location, *flags)
 
 

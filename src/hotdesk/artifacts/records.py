@@ -27,12 +27,13 @@ class SpecRecord(NamedTuple):
     written: bool
     number: str
     changed: bool
+    counted: str
 
 
 class BufferUseRecord(NamedTuple):
     """An entry of the pointer table: `passes.lower.calls.Base`."""
 
-    kind: Literal["alloc", "argument", "global"]
+    kind: Literal["alloc", "argument", "global", "heap"]
     lower: int
     upper: int
     bytes: int | Ref
@@ -229,6 +230,24 @@ class CallingRecord(NamedTuple):
     leaves: tuple[ReturnedRecord, ...]
 
 
+class DeliveryRecord(NamedTuple):
+    """What copies a result whose sizes only the run knows: `runtime.code.deliveries.Delivery`.
+
+    Attributes:
+        symbol: the name that machine code calls it by.
+        number: what stands for the result in the program.
+        dtype: its element type.
+        rank: how many dimensions it has.
+        location: where it comes from.
+    """
+
+    symbol: str
+    number: int
+    dtype: str
+    rank: int
+    location: str
+
+
 class ProgramRecord(NamedTuple):
     """A program.
 
@@ -262,4 +281,5 @@ class ProgramRecord(NamedTuple):
     safetensors: str | None
     prepared: tuple[PreparedRecord, ...]
     calling: CallingRecord | None
+    deliveries: tuple[DeliveryRecord, ...]
     code: CodeRecord

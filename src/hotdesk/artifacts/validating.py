@@ -9,6 +9,7 @@ Numbered as they are checked; each is refused by an ArtifactError that names the
    run). A stacking is of all allocations, each on some before it.
 5. Every argument of `@main` is one input, weight, prepared value or result, and has the bytes that this one has.
 6. Weights and prepared values that are inside lie in their section.
+7. A result of sizes that only the run knows is a number in the program, and something delivers such results.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import cast
 
+from hotdesk.artifacts.code import CALLED
 from hotdesk.artifacts.container import Container
 from hotdesk.artifacts.formulas import Formula, Formulas
 from hotdesk.artifacts.records import (
@@ -54,6 +56,7 @@ def validate(record: ProgramRecord, container: Container, table: Formulas) -> No
         )
     _arguments(record)
     _inside(record, container)
+    _delivered(record)
 
 
 def size_of(size: int | Ref, table: Formulas) -> int | Formula:
@@ -290,6 +293,22 @@ def _inside(record: ProgramRecord, container: Container) -> None:
         _needs(0 <= each.bytes < LARGEST_TOTAL, "a prepared value", "bytes", each.bytes)
 
 
+def _delivered(record: ProgramRecord) -> None:
+    for spec in record.results:
+        is_number = not spec.counted or (spec.dtype, spec.shape) == ("i64", ())
+        _needs(is_number, f"result '{spec.name}'", "a number that stands for it", spec.dtype)
+    _distinct((each.symbol for each in record.deliveries), "names of what delivers results")
+    numbers = [each.number for each in record.deliveries]
+    _distinct(numbers, "numbers of results that are delivered")
+    counted = sum(bool(spec.counted) for spec in record.results)
+    are_some = bool(numbers) == bool(counted) and len(numbers) <= counted  # one may be returned several times
+    _needs(are_some, "results that are delivered", f"one to {counted}" if counted else "none", len(numbers))
+    for each in record.deliveries:
+        _needs(each.symbol not in CALLED, "what delivers a result", "a name of its own", each.symbol)
+        _needs(0 <= each.rank <= 64, "a result that is delivered", "at most 64 dimensions", each.rank)
+        _needs(each.dtype in ITEM_BYTES, "a result that is delivered", "a known element type", each.dtype)
+
+
 def _weight(weight: WeightRecord, container: Container) -> None:
     what = f"weight '{weight.spec.name}'"
     _needs(weight.spec.dtype in ITEM_BYTES, what, "a known element type", weight.spec.dtype)
@@ -308,6 +327,6 @@ def _kind(buffers: Sequence[BufferUseRecord], place: int) -> str:
     return buffers[place].kind if 0 <= place < len(buffers) else "none"
 
 
-def _distinct(places: Iterable[int], what: str) -> None:
+def _distinct(places: Iterable[object], what: str) -> None:
     found = list(places)
     _needs(len(set(found)) == len(found), what, "each once", found)

@@ -22,10 +22,11 @@ import numpy.typing as npt
 from hotdesk.artifacts.container import Container
 from hotdesk.artifacts.records import ProgramRecord, WeightRecord
 from hotdesk.errors import WeightsError
-from hotdesk.runtime.arguments.tensors import contiguous, describe
+from hotdesk.runtime.arguments.tensors import EXTENSIONS, contiguous, describe
 from hotdesk.runtime.shared import aligned
 
 ITEM_BYTES: Mapping[str, int] = {
+    **dict.fromkeys(EXTENSIONS, 1),
     **dict.fromkeys(("i1", "i8", "u8"), 1),
     **dict.fromkeys(("f16", "bf16", "i16", "u16"), 2),
     **dict.fromkeys(("f32", "i32", "u32"), 4),

@@ -24,6 +24,7 @@ from hotdesk.runtime.arguments.outputs import Extents, PlainOutputs, admit
 from hotdesk.runtime.arguments.remembered import PLAN_BYTES, PLANS, PlanCounts, Remembered, Signature
 from hotdesk.runtime.arguments.tensors import TensorView, address, contiguous, empty, maker, seen_as, written
 from hotdesk.runtime.calling import Positional
+from hotdesk.runtime.code.deliveries import expect, handed_on
 from hotdesk.runtime.forks import tell_of_forks
 from hotdesk.runtime.interface import (
     RANDOM_STATE,
@@ -127,7 +128,7 @@ class Program:
         self._remembered = Remembered(plans, plan_bytes)
         self._lock = Lock()
         self._one_by_one = turns or Turns()
-        self._counted = next((number for number, spec in enumerate(executable.results) if spec.counted), None)
+        self._counted = tuple(number for number, spec in enumerate(executable.results) if spec.counted)
         self._plain_outputs = PlainOutputs([spec.dtype for spec in executable.results], self._weights)
         self._makers: dict[Kind, list[Callable[[tuple[int, ...]], tuple[Any, int]]]] = {}
         self._admission = Admission(executable.inputs, executable.constraints, kind, self._remembered, self._lock)
@@ -191,21 +192,21 @@ class Program:
     ) -> tuple[Sequence[object], Mapping[str, int], Sequence[object]]:
         """A call up to its results, its sizes and its tensors."""
         leaves = self._calling.flatten(args, kwargs)
-        if out is not None and self._counted is not None:
-            got = f"result {self._counted}, whose sizes are known only when the program runs"
+        if out is not None and self._counted:
+            got = f"result {self._counted[0]}, whose sizes are known only when the program runs"
             raise ArgumentTypeError("out=", expected="results of known sizes", got=got)
         call = self._admission.admit(leaves)
         signature = call.signature
         with self._lock:
             binding = self._remembered.binding(signature.values) or self._bind(signature)
+        if self._counted:
+            expect(signature.kind)
         if self._is_donating:
-            return self._run_donated(leaves, call, binding, out, run), signature.symbols, leaves
-        if out is None:
-            results, addresses = self._new(signature.kind, binding)
+            results = self._run_donated(leaves, call, binding, out, run)
         else:
-            results, addresses = self._lend(out, call, binding)
-        run(binding, call.addresses, addresses)
-        return results, signature.symbols, leaves
+            results, addresses = self._new(signature.kind, binding) if out is None else self._lend(out, call, binding)
+            run(binding, call.addresses, addresses)
+        return handed_on(results, self._counted) if self._counted else results, signature.symbols, leaves
 
     def _run_donated(
         self,

@@ -21,6 +21,7 @@ from hotdesk.runtime.code.targets import TARGETS, Target
 from hotdesk.runtime.interface import TensorSpec
 
 if TYPE_CHECKING:
+    from hotdesk.compiling.linked_program import LinkedProgram
     from hotdesk.compiling.saving import Saving
     from hotdesk.runtime.plans.layout import Layout
 
@@ -66,9 +67,9 @@ def require_names(target: str, name: str) -> None:
 
 
 def _refuse(saving: Saving) -> None:
-    from hotdesk.saved.file import require_known_sizes, require_own_kernels
+    from hotdesk.saved.file import require_own_kernels
 
-    require_known_sizes("the program as C", saving.made)
+    _require_known_sizes(saving.made)
     require_own_kernels("the program as C", saving.made)
     captured, lowered = saving.made.captured, saving.made.main
     specs = [*saving.made.captured.results, *(a for a in captured.arguments if isinstance(a, TensorSpec))]
@@ -82,6 +83,20 @@ def _refuse(saving: Saving) -> None:
     for what, is_so in reasons.items():
         if is_so:
             raise NotSavableError("the program as C", expected="fixed sizes, and inputs that are only read", got=what)
+
+
+def _require_known_sizes(made: LinkedProgram) -> None:
+    """Raises NotSavableError for results whose sizes only a run knows: nothing allocates them in C."""
+    counted = next((each for each in made.captured.results if each.counted), None)
+    if counted is None:
+        return
+    number = made.captured.results.index(counted)
+    raise NotSavableError(
+        "the program as C",
+        expected="results whose sizes follow from those of the inputs",
+        got=f"result {number}: {counted}, whose sizes are known only when the program runs",
+        hint="Return a result of the largest size, and how much of it counts.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

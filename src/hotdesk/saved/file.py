@@ -29,6 +29,7 @@ from hotdesk.artifacts.records import (
     CallingRecord,
     CheckRecord,
     CodeRecord,
+    DeliveryRecord,
     FunctionRecord,
     LevelRecord,
     LinksRecord,
@@ -38,9 +39,11 @@ from hotdesk.artifacts.records import (
     PlansRecord,
     PreparedRecord,
     ProgramRecord,
+    ReturnedRecord,
     SpecRecord,
     StackingRecord,
     StoredRecord,
+    StructureRecord,
     WeightRecord,
     WindowRecord,
 )
@@ -60,6 +63,8 @@ from hotdesk.pipeline import Log, Lowered, lower
 from hotdesk.planning import Plan
 from hotdesk.planning.sizes.stacking import Stacking
 from hotdesk.runtime.calling import Positional
+from hotdesk.runtime.code.deliveries import RESULT, Delivery
+from hotdesk.runtime.code.foreign import ForeignCall
 from hotdesk.runtime.code.jit import code_file
 from hotdesk.runtime.code.llvm import compile_for
 from hotdesk.runtime.code.objects import is_loadable, linked
@@ -72,6 +77,7 @@ from hotdesk.runtime.interface import RANDOM_STATE, TensorSpec
 from hotdesk.runtime.plans.planner import Planner
 
 if TYPE_CHECKING:
+    from hotdesk.frontends.onnx.capture import OnnxCalling
     from hotdesk.passes.lower.calls import Base
     from hotdesk.passes.lower.function import LoweredFunction
 
@@ -115,7 +121,6 @@ class _File:
         self._constants, self._weights, self._state = SectionBuilder(), SectionBuilder(), SectionBuilder()
         self._given = weights == "given"
         self._other = None if weights in ("inside", "given") else Safetensors(weights)
-        require_known_sizes("the program", self._made)
         require_own_kernels("the program", self._made)
 
     def write(self, cpu: Sequence[str]) -> None:
@@ -154,6 +159,7 @@ class _File:
             safetensors=self._relative(),
             prepared=self._prepared_records(),
             calling=calling,
+            deliveries=tuple(map(_delivery, captured.foreign)),
             code=code,
             formulas=tuple(self._formulas.nodes),  # of all that stand above
         )
@@ -232,12 +238,6 @@ class _File:
         return tuple(found)
 
     def _function(self, lowered: LoweredFunction, function: Function) -> FunctionRecord:
-        if lowered.takes_region:
-            raise NotSavableError(
-                "the program",
-                expected="memory of known size",
-                got="memory without a limit, whose size only a run knows",
-            )
         size = self._formulas.size
         plan, for_all, stackings = cast(Planner, function.planner).kept()
         return FunctionRecord(
@@ -265,7 +265,15 @@ class _File:
     def _spec(self, spec: TensorSpec) -> SpecRecord:
         shape = tuple(map(self._formulas.size, spec.shape))
         return SpecRecord(
-            spec.name, spec.dtype, shape, spec.location, spec.donated, spec.written, spec.number, spec.changed
+            spec.name,
+            spec.dtype,
+            shape,
+            spec.location,
+            spec.donated,
+            spec.written,
+            spec.number,
+            spec.changed,
+            spec.counted,
         )
 
     def _code(self, cpu: Sequence[str]) -> tuple[CodeRecord, dict[str, bytes | bytearray]]:
@@ -283,7 +291,8 @@ class _File:
         for name in sorted(set(cpu), key=order.index):
             if name == "host":
                 lowered = lowered_again(self._made)
-                features, files = _host_features(lowered), _host_objects(lowered)
+                called = [call.symbol for call in self._made.captured.foreign]
+                features, files = _host_features(lowered), _host_objects(lowered, called)
             else:
                 features, files = NEEDED[name], _level_objects(self._made, name)
             made = [(role, linked(data)) for role, data in files]
@@ -305,21 +314,9 @@ class _File:
         return {PACKED + name for name in (*entries, USE_POOL, WORKER)}
 
 
-def require_known_sizes(what: str, made: LinkedProgram) -> None:
-    """Raises NotSavableError for results whose sizes only a run knows: Python makes these while the program runs."""
-    counted = next((each for each in made.captured.results if each.counted), None)
-    if counted is None:
-        return
-    number = made.captured.results.index(counted)
-    expected = "results whose sizes follow from those of the inputs"
-    got = f"result {number}: {counted}, whose sizes are known only when the program runs"
-    hint = "Return a result of the largest size, and how much of it counts."
-    raise NotSavableError(what, expected=expected, got=got, hint=hint)
-
-
 def require_own_kernels(what: str, made: LinkedProgram) -> None:
     """Raises NotSavableError for a program that calls kernels of PyTorch's."""
-    ops = sorted({call.op for call in made.captured.foreign})
+    ops = sorted({call.op for call in made.captured.foreign if call.op != RESULT})
     if ops:
         raise NotSavableError(what, expected="kernels of its own", got=f"calls of PyTorch's kernels: {', '.join(ops)}")
 
@@ -337,14 +334,14 @@ def _host_features(lowered: Lowered) -> frozenset[str]:
     return frozenset(feature for feature in found if not feature.startswith("amx"))
 
 
-def _host_objects(lowered: Lowered) -> Iterator[tuple[str, bytes]]:
-    """Roles and object files for this processor."""
+def _host_objects(lowered: Lowered, called: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Roles and object files for this processor; the program calls these functions of Python's."""
     names = common_functions(lowered.module)
     if names:
         yield "pool", code_file(lambda: ir.Module.parse(SHARING, make_context()), source=SHARING)
     for module in common_modules(names, host()):
         yield "shared", module.code_file()
-    yield "program", code_file(lowered.module, names)
+    yield "program", code_file(lowered.module, (*names, *called))
 
 
 def _level_objects(made: LinkedProgram, level: str) -> Iterator[tuple[str, bytes]]:
@@ -389,6 +386,8 @@ def _with_packed(module: ir.Module, functions: Mapping[str, int]) -> ir.Module:
 
 def calling_record(calling: object, size: Callable[[Any], Any]) -> CallingRecord | None:
     """How a program is called, as a record. Raises NotSavableError."""
+    if type(calling).__name__ == "OnnxCalling":
+        return _listing(cast(Any, calling))
     if isinstance(calling, Positional) or (isinstance(calling, MlirCalling) and calling.is_plain):
         return None
     if type(calling).__name__ == "TorchCalling":
@@ -396,6 +395,34 @@ def calling_record(calling: object, size: Callable[[Any], Any]) -> CallingRecord
 
         return record_of(cast(Any, calling), size)
     raise NotSavableError("the program", expected="calls with tensors", got="calls that only Python can make")
+
+
+def _listing(calling: OnnxCalling) -> CallingRecord | None:
+    """The record of a calling whose results may be lists of tensors; None if none is one."""
+    if all(count is None for count in calling.counts):
+        return None
+    leaf = StructureRecord("leaf", (), ())
+    names = tuple(name for name, _ in calling.parameters)
+    positional, keywords = StructureRecord("tuple", (), (leaf,) * len(names)), StructureRecord("dict", (), ())
+    made = tuple(leaf if each is None else StructureRecord("list", (), (leaf,) * each) for each in calling.counts)
+    total = sum(1 if count is None else count for count in calling.counts)
+    return CallingRecord(
+        positional=names,
+        keywords=(),
+        arguments=StructureRecord("tuple", (), (positional, keywords)),
+        constants=(None,) * len(names),
+        returned=made[0] if len(made) == 1 else StructureRecord("tuple", (), made),
+        leaves=tuple(ReturnedRecord("tensor", number, 0, "int", None) for number in range(total)),
+    )
+
+
+def _delivery(call: ForeignCall) -> DeliveryRecord:
+    """What copies a result of a size that only the run knows, as a record. Raises NotSavableError."""
+    if not isinstance(call.runs, Delivery):
+        raise NotSavableError(
+            "the program", expected="tensors that hold their values", got="tensors of carried element types"
+        )
+    return DeliveryRecord(call.symbol, call.runs.number, call.runs.dtype, call.inputs[0], call.location)
 
 
 def _is_constant(name: str) -> bool:

@@ -10,7 +10,6 @@ from typing import Any, cast
 import numpy as np
 
 from hotdesk.errors import ArgumentTypeError, ShapeError
-from hotdesk.frontends.mlir.counted import as_kind, received
 from hotdesk.frontends.mlir.strided_arrays import StridedArgument
 from hotdesk.runtime.arguments.tensors import empty
 from hotdesk.runtime.calling import Positional
@@ -81,14 +80,6 @@ class Number:
         return ArgumentTypeError(what, expected=f"{words} for {self.kind}", got=f"{type(value).__name__} {value!r:.40}")
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
-    """A result of a size that only the run knows: its number, and its element type such as `f32`."""
-
-    number: int
-    dtype: str
-
-
 class _Leaves(list[object]):
     """The tensors of a call, and what the caller gave for them."""
 
@@ -102,12 +93,12 @@ class MlirCalling:
         self,
         names: Sequence[str],
         numbers: Sequence[Number | None],
-        results: Sequence[Number | Delivered | int | None],
+        results: Sequence[Number | int | None],
         strided: Sequence[StridedArgument] = (),
     ) -> None:
         """`names` are those of the text, such as `%x`; `numbers` say which arguments are numbers.
 
-        `results` has for each result of the function the number that it is, the argument that it is, what is delivered, or None.
+        `results` has for each result of the function the number that it is, the argument that it is, or None.
         `strided` are arguments of which memory and numbers are passed on; the numbers come behind all other arguments.
         """
         self._names = tuple(names)
@@ -135,7 +126,6 @@ class MlirCalling:
 
     def flatten(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Sequence[object]:
         """The tensors of the call. Raises ArgumentCountError, and ArgumentTypeError or ShapeError for a wrong number."""
-        received()  # what a call that failed has left
         given = self._positional.flatten(args, kwargs)
         if not (self._numbers or self._strided) or len(given) != len(self._names):
             return given
@@ -151,26 +141,10 @@ class MlirCalling:
     def unflatten(self, results: Sequence[object], symbols: Mapping[str, int], leaves: Sequence[object]) -> object:
         """What the function returns: None, one value, or a tuple."""
         rest = iter(results)
-        delivered: Mapping[int, Any] = {}
-        if any(isinstance(each, Delivered) for each in self._results):
-            delivered = received()
         given = leaves.given if isinstance(leaves, _Leaves) else leaves
-        values = [
-            given[each] if isinstance(each, int) else _value(next(rest), each, delivered) for each in self._results
-        ]
+        values = [given[each] if isinstance(each, int) else _value(next(rest), each) for each in self._results]
         return None if not values else values[0] if len(values) == 1 else tuple(values)
 
 
-def handed_on(results: Sequence[object], delivered: Mapping[int, Delivered]) -> list[object]:
-    """Results of a program, with what this thread's last call has delivered in the places of the numbers that stand for it."""
-    arrays = received()
-    return [
-        result if number not in delivered else _value(result, delivered[number], arrays)
-        for number, result in enumerate(results)
-    ]
-
-
-def _value(result: object, number: Number | Delivered | None, delivered: Mapping[int, Any]) -> object:
-    if isinstance(number, Delivered):
-        return as_kind(delivered[number.number], number.dtype, result)
+def _value(result: object, number: Number | None) -> object:
     return result if number is None else cast(Any, result).item()

@@ -15,7 +15,7 @@ from hotdesk._bindings import ir
 from hotdesk.frontends.captured import Captured
 from hotdesk.frontends.mlir.arguments import DTYPES, name_sizes, numbers_as_tensors, results_of, specs_of
 from hotdesk.frontends.mlir.buffers_of_tensors import settle_buffers
-from hotdesk.frontends.mlir.calling import Delivered, MlirCalling, Number
+from hotdesk.frontends.mlir.calling import MlirCalling
 from hotdesk.frontends.mlir.counted import deliver_counted, with_counted
 from hotdesk.frontends.mlir.globals import changing_globals, keep_globals, keep_tensors, refused
 from hotdesk.frontends.mlir.guards import guard_demands
@@ -99,9 +99,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
                 take_snapshots(each, arguments_apart=each == main)
         GuardIndices(positions=True).apply(module)
         returned = returned_arguments(main) if on_memrefs else {}
-        outputs: list[Number | Delivered | int | None] = [returned.get(i, number) for i, number in enumerate(shown)]
-        for each in counted:
-            outputs[each.number] = Delivered(each.number, each.dtype)
+        outputs = [None if i in handed_over else returned.get(i, number) for i, number in enumerate(shown)]
         kept = tuple(spec for i, spec in enumerate(results) if i not in returned)
         state = keep_globals(module, main)
         tensors, stored = keep_tensors(module, main)

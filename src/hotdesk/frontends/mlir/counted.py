@@ -6,13 +6,8 @@ return %r : memref<?xf32>    ->    "hotdesk.foreign"(%r, %d) {callee = "hotdesk_
 
 from __future__ import annotations
 
-import ctypes
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
-
-import numpy as np
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
@@ -22,15 +17,13 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, set_signature, signature
 from hotdesk.ir.types import is_memref, is_tensor
 from hotdesk.program.symbolic import SymbolicSizes
-from hotdesk.runtime.arguments.tensors import address, empty
-from hotdesk.runtime.code.foreign import ForeignCall, Lying
+from hotdesk.runtime.code.deliveries import Delivery, delivering
+from hotdesk.runtime.code.foreign import ForeignCall
 from hotdesk.runtime.interface import TensorSpec, spell
 from hotdesk.sizes.size import is_opaque, spelled
 
 _LONGEST = 60
 """Characters of a size that the type of a result shows; a longer one is `?`, as in MLIR."""
-_HELD = threading.local()
-"""What this thread's last call has copied for its caller, by the number of the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +53,8 @@ def deliver_counted(main: ir.Operation, dtypes: Sequence[str | None]) -> tuple[C
         if dtype is None or not any(map(is_opaque, sizes)):
             continue
         told = spell(dtype, [text if len(text := spelled(size)) <= _LONGEST else "?" for size in sizes])
-        ranks, location = (len(sizes),), python_line(end.location)
-        symbol, runs = f"hotdesk_result_{len(found)}", _CopyingOut(number, dtype)
-        call = ForeignCall(symbol, "hotdesk.result", location, ranks, 0, (0,), 8, runs, is_op=False, keeps=True)
+        symbol, runs = f"hotdesk_result_{len(found)}", Delivery(number, dtype)
+        call = delivering(symbol, len(sizes), python_line(end.location), runs)
         found.append(CountedResult(number, dtype, told, call))
         with end.location:
             end.operands[number] = _handed_over(end.operands[number], call, end)
@@ -99,37 +91,3 @@ def _handed_over(result: ir.Value, call: ForeignCall, before: ir.Operation) -> i
 
 def _segments(count: int, most: int) -> ir.Attribute:
     return ir.DenseI32ArrayAttr.get([int(i < count) for i in range(most)])
-
-
-@dataclass(frozen=True, slots=True)
-class _CopyingOut:
-    """Copies a tensor for the caller."""
-
-    number: int
-    dtype: str
-
-    def __call__(self, inputs: Sequence[Lying], numbers: Sequence[int], results: Sequence[Lying]) -> None:
-        (tensor,) = inputs
-        made: Any = empty("numpy", self.dtype, tensor.sizes)
-        if made.size:
-            last = sum((size - 1) * stride for size, stride in zip(tensor.sizes, tensor.strides, strict=True))
-            memory = (ctypes.c_uint8 * ((last + 1) * made.itemsize)).from_address(tensor.address)
-            steps = [stride * made.itemsize for stride in tensor.strides]
-            made[...] = np.ndarray(tensor.sizes, made.dtype, memory, strides=steps)
-        _HELD.__dict__.setdefault("delivered", {})[self.number] = made
-        ctypes.c_int64.from_address(results[0].address).value = self.number
-
-
-def received() -> Mapping[int, Any]:
-    """The arrays that this thread's last call has copied, by the number of the result; they are passed on once."""
-    return cast("dict[int, Any]", _HELD.__dict__.pop("delivered", {}))
-
-
-def as_kind(array: Any, dtype: str, like: object) -> object:
-    """An array as a tensor of torch's, where `like` is one."""
-    if isinstance(like, np.ndarray):
-        return array
-    made = empty("torch", dtype, array.shape)
-    if array.size:
-        ctypes.memmove(address(made), array.ctypes.data, array.nbytes)
-    return made

@@ -18,8 +18,7 @@ from hotdesk.errors import HotdeskError, UnsupportedOpError
 from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered, prepare
 from hotdesk.frontends.mlir.arguments import results_of
-from hotdesk.frontends.mlir.calling import Delivered, handed_on
-from hotdesk.frontends.mlir.counted import deliver_counted, received, with_counted
+from hotdesk.frontends.mlir.counted import deliver_counted, with_counted
 from hotdesk.frontends.mlir.guards import guard_demands
 from hotdesk.frontends.mlir.lowering import inline_calls, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.reading import make_main
@@ -97,7 +96,7 @@ def capture(given: Any, sizes: Ranges | None = None) -> Captured:
         _state_sizes(main, shapes)
         count_in_integers(main)
         counted = deliver_counted(main, types)
-        handed_over = {each.number: Delivered(each.number, each.dtype) for each in counted}
+        handed_over = {each.number for each in counted}
         results = with_counted(results_of(main, [None] * len(types)), counted)
         specs = [
             TensorSpec(name, spec.dtype if number in handed_over else dtype, spec.shape, counted=spec.counted)
@@ -113,7 +112,7 @@ def capture(given: Any, sizes: Ranges | None = None) -> Captured:
         arguments=arguments,
         results=tuple(specs),
         constraints=_bounds(arguments, {words.get(name, name): each for name, each in (sizes or {}).items()}),
-        calling=OnnxCalling(model, handed_over),
+        calling=OnnxCalling(model),
         timings={"read": after_read - start, "import": time.perf_counter() - after_read},
         assumptions=checks,
         kind="numpy",
@@ -123,20 +122,16 @@ def capture(given: Any, sizes: Ranges | None = None) -> Captured:
 
 
 class OnnxCalling(Positional):
-    """A tensor for each input; a result that is a sequence is a list. Results of sizes that only the run knows are delivered."""
+    """A tensor for each input; a result that is a sequence is a list."""
 
-    def __init__(self, model: OnnxModel, delivered: Mapping[int, Delivered]) -> None:
+    def __init__(self, model: OnnxModel) -> None:
         super().__init__(model.inputs)
-        self._counts = tuple(count for _, count in model.results)
-        self._delivered = dict(delivered)
-
-    def flatten(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Sequence[object]:
-        received()  # what a call that failed has left
-        return super().flatten(args, kwargs)
+        self.counts = tuple(count for _, count in model.results)
+        """Of each result how many tensors it is a list of; None for one that is a tensor."""
 
     def unflatten(self, results: Sequence[object], symbols: Mapping[str, int], leaves: Sequence[object]) -> object:
-        left = iter(results if not self._delivered else handed_on(results, self._delivered))
-        made = [next(left) if count is None else list(islice(left, count)) for count in self._counts]
+        left = iter(results)
+        made = [next(left) if count is None else list(islice(left, count)) for count in self.counts]
         return made[0] if len(made) == 1 else tuple(made)
 
 

@@ -14,7 +14,6 @@ from torch.utils import _pytree as pytree
 
 from hotdesk.errors import ArgumentCountError, ArgumentTypeError, DtypeError
 from hotdesk.frontends.torch.carried import carrier, restored
-from hotdesk.frontends.torch.data_sizes import received
 from hotdesk.runtime.interface import Calling
 
 
@@ -24,10 +23,6 @@ class ResultSlot(int):
 
 class ResultHeld(int):
     """The number of a tensor result that holds a number which the model returns."""
-
-
-class ResultDelivered(int):
-    """The number of a result that the program returns, since its sizes are known only when that runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,14 +193,11 @@ class TorchCalling(Calling):
             return results[0]
         if self._tuple_of_results:
             return tuple(results)
-        delivered = received()
         returned = [
             results[entry]
             if isinstance(entry, ResultSlot)
             else results[entry].item()
             if isinstance(entry, ResultHeld)
-            else delivered[entry]
-            if isinstance(entry, ResultDelivered)
             else entry.at(symbols)
             if isinstance(entry, ResultNumber)
             else entry

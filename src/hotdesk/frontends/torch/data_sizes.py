@@ -37,8 +37,11 @@ from hotdesk.frontends.torch.cutting import (
 )
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, store, tensor_at
 from hotdesk.frontends.torch.lines import node_line, place_like
+from hotdesk.frontends.torch.specs import DTYPES
 from hotdesk.ir.building import cast_to, create, dim, index_cast, index_constant, sliced
 from hotdesk.ir.types import shape_of
+from hotdesk.runtime.code.deliveries import Delivery, delivering
+from hotdesk.runtime.code.deliveries import deliver as deliver_tensor
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 
 aten: Any = torch.ops.aten
@@ -372,31 +375,23 @@ def delivered(graph: torch.fx.Graph, node: torch.fx.Node, place: int) -> torch.f
     return made
 
 
-def received() -> Mapping[int, torch.Tensor]:
-    """The tensors that this thread's last call has delivered, by the number of the result; they are passed on once."""
-    return cast("dict[int, torch.Tensor]", _HELD.__dict__.pop("delivered", {}))
-
-
 @dataclass(frozen=True, slots=True)
-class _Delivering:
-    """Copies a tensor for the caller."""
+class _Restoring:
+    """Copies a tensor for the caller that another one carries."""
 
     place: int
     held: torch.dtype
     dtype: torch.dtype
 
     def __call__(self, inputs: Sequence[Lying], numbers: Sequence[int], results: Sequence[Lying]) -> None:
-        if not hasattr(_HELD, "delivered"):
-            _HELD.delivered = {}
-        _HELD.delivered[self.place] = restored(tensor_at(inputs[0], self.held).clone(), self.dtype)
-        tensor_at(results[0], torch.int64).fill_(self.place)
+        deliver_tensor(self.place, restored(tensor_at(inputs[0], self.held).clone(), self.dtype), results[0])
 
 
 def _delivery(node: torch.fx.Node, number: int, calls: list[ForeignCall]) -> Foreign:
     tensor, place = cast("tuple[Any, Any]", node.args)
-    held = carrier(tensor.meta["val"])
-    runs = _Delivering(int(place), held.dtype, tensor.meta["val"].dtype)
-    name, line = f"hotdesk_foreign_{number}", node_line(tensor)
-    call = ForeignCall(name, "hotdesk.result", line, (held.dim(),), 0, (0,), 8, runs, is_op=False, keeps=True)
+    dtype, held = tensor.meta["val"].dtype, carrier(tensor.meta["val"])
+    is_plain = held.dtype == dtype
+    runs = Delivery(int(place), DTYPES[dtype]) if is_plain else _Restoring(int(place), held.dtype, dtype)
+    call = delivering(f"hotdesk_foreign_{number}", held.dim(), node_line(tensor), runs)
     calls.append(call)
     return Foreign(call, (), (tensor,))

@@ -17,7 +17,7 @@ from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from hotdesk.errors import DeviceError
 from hotdesk.frontends.captured import Weight
-from hotdesk.frontends.torch.calling import ResultDelivered, ResultHeld, ResultNumber, ResultSlot
+from hotdesk.frontends.torch.calling import ResultHeld, ResultNumber, ResultSlot
 from hotdesk.frontends.torch.carried import carrier, is_carried
 from hotdesk.frontends.torch.cutting import shape_expressions
 from hotdesk.frontends.torch.data_sizes import delivered
@@ -203,7 +203,7 @@ def results_of(
                 deliveries[counted] = len(specs), delivered(graph, counted, len(specs))
                 _return_instead(graph, counted, deliveries[counted][1])
             first, made = deliveries[counted]
-            template.append(ResultDelivered(first))
+            template.append(ResultSlot(first))
             sizes = [spelled(names.size(size)) for size in shape_expressions(value)]
             told = spell(DTYPES.get(value.dtype, str(value.dtype)), sizes)
             specs.append(replace(spec_of(made.name, made.meta["val"], node_line(counted)), counted=told))

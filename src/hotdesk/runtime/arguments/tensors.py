@@ -36,7 +36,7 @@ _NUMPY_NAMES = {
     "c128": "complex128",
 }
 _FROM_NUMPY = {np.dtype(name): dtype for dtype, name in _NUMPY_NAMES.items()}
-_EXTENSIONS = {
+EXTENSIONS = {
     "bf16": "bfloat16",
     "f8E4M3FN": "float8_e4m3fn",
     "f8E4M3FNUZ": "float8_e4m3fnuz",
@@ -50,7 +50,7 @@ _EXTENSIONS = {
     "i2": "int2",
 }
 """Element types that NumPy has from the package ml_dtypes, a byte for each element."""
-_FROM_EXTENSIONS = {name: dtype for dtype, name in _EXTENSIONS.items()}
+_FROM_EXTENSIONS = {name: dtype for dtype, name in EXTENSIONS.items()}
 _TORCH_NAMES = {**_NUMPY_NAMES, "bf16": "bfloat16"}
 _FROM_TORCH = {f"torch.{name}": dtype for dtype, name in _TORCH_NAMES.items()}
 
@@ -373,14 +373,14 @@ def _describe_numpy(array: Array, what: str) -> TensorView:
 def _numpy_dtype(dtype: str) -> np.dtype[Any]:
     if dtype in _NUMPY_NAMES:
         return np.dtype(_NUMPY_NAMES[dtype])
-    if dtype not in _EXTENSIONS:
+    if dtype not in EXTENSIONS:
         raise DtypeError("a result", expected="an element type NumPy has", got=dtype)
     try:
         import ml_dtypes
     except ImportError as error:
         hint = "Install it with: pip install ml_dtypes"
         raise DtypeError("a NumPy result", expected=f"the package 'ml_dtypes' for {dtype}", hint=hint) from error
-    return np.dtype(getattr(ml_dtypes, _EXTENSIONS[dtype]))
+    return np.dtype(getattr(ml_dtypes, EXTENSIONS[dtype]))
 
 
 def _repeats(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:

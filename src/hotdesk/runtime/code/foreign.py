@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from hotdesk.errors import ExecutionError
+from hotdesk.errors import ExecutionError, HotdeskError
 from hotdesk.sizes.size import Size
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
@@ -112,8 +112,8 @@ def raised(status: int) -> BaseException:
 
 
 def _told(call: ForeignCall, error: BaseException) -> BaseException:
-    if not isinstance(error, Exception):
-        return error  # Ctrl-C
+    if isinstance(error, HotdeskError) or not isinstance(error, Exception):
+        return error  # or Ctrl-C
     made = ExecutionError(
         f"op `{call.op}` failed",
         expected="values that PyTorch's kernel takes",
