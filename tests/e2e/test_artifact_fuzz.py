@@ -264,3 +264,23 @@ def test_what_is_prepared_is_not_written_into_weights(tmp_path: Path) -> None:
     _rewritten(path, root)
     with pytest.raises(ArtifactError, match="arguments of `prepare` of the program: expected each once"):
         hotdesk.load(path, weights=model.state_dict())
+
+
+def test_ops_are_as_many_as_the_text_names(tmp_path: Path) -> None:
+    """What they are called is read when a report is asked for; how many they are bounds what is made to load."""
+    path = tmp_path / "program"
+    x = torch.ones(3)
+    hotdesk.compile(Scaled(), (x,)).save(path)
+    with Container(path) as container:
+        sections = {name: [container.read(name)] for name in container.sections}
+    write(path, {**sections, "sources": [b"[" + b" " * 1000 + b"[],[]]"]}, sections)
+    program = hotdesk.load(path)
+    assert torch.equal(program(x), x * torch.tensor([1.0, 2, 3]))
+    with pytest.raises(ArtifactError, match="the ops of the program: expected 2, got 0"):
+        program.buffers()
+    root = _text(path)
+    main = root[_at(ProgramRecord, "main")]
+    main[_at(FunctionRecord, "steps")] = 1 << 40
+    _rewritten(path, root)
+    with pytest.raises(ArtifactError, match="the number of ops of the program"):
+        hotdesk.load(path)

@@ -30,7 +30,8 @@ from hotdesk.errors import (
     ShapeError,
     WeightsError,
 )
-from hotdesk.kernels.machine import TILE_FLAGS, host
+from hotdesk.kernels.amx import TILE_FLAGS
+from hotdesk.kernels.machine import host
 from tests.e2e.small_models import SMALL_MODELS
 
 BATCH = torch.export.Dim("batch", max=64)

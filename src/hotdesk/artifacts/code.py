@@ -21,7 +21,7 @@ from hotdesk.artifacts.container import Container
 from hotdesk.artifacts.decoding import decoded
 from hotdesk.artifacts.records import CodeRecord, LevelRecord, LinksRecord, ObjectRecord
 from hotdesk.errors import ArtifactError, ArtifactMachineError
-from hotdesk.kernels.machine import TILE_FLAGS, may_use_tiles
+from hotdesk.kernels.amx import TILE_FLAGS, may_use_tiles
 from hotdesk.kernels.sharing import USE_POOL
 from hotdesk.runtime.code.objects import Links, ObjectCode, ObjectError, c_function, is_loadable
 from hotdesk.runtime.code.threads import ThreadPool, serve

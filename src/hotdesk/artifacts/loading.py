@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from hotdesk.artifacts.records import (
     CheckRecord,
     FunctionRecord,
     ProgramRecord,
+    SourcesRecord,
     SpecRecord,
     StructureRecord,
 )
@@ -38,6 +39,14 @@ from hotdesk.runtime.program import Program
 from hotdesk.runtime.shared import aligned
 
 Bytes: TypeAlias = "npt.NDArray[np.uint8]"
+_FunctionName: TypeAlias = Literal["main", "prepare"]
+
+
+class _Mapped(NamedTuple):
+    """Sections of the file that stay where they are."""
+
+    constants: Bytes
+    sources: Bytes
 
 
 class LoadedBuffer(NamedTuple):
@@ -51,6 +60,30 @@ class LoadedBuffer(NamedTuple):
     element: str
 
 
+class LoadedSources(Sequence[Source]):
+    """The ops of a function, by number, as reports name them: the text is in the file, and read when the first is asked for."""
+
+    __slots__ = ("_count", "_field", "_found", "_text")
+
+    def __init__(self, count: int, text: Bytes, field: _FunctionName) -> None:
+        self._count = count
+        self._text = text
+        self._field = field
+        self._found: tuple[Source, ...] | None = None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, number: Any) -> Any:
+        """Raises ArtifactError where the text has others than the program has ops."""
+        if self._found is None:
+            found: tuple[Source, ...] = getattr(decoded(SourcesRecord, self._text.tobytes()), self._field)
+            if len(found) != self._count:
+                raise ArtifactError("the ops of the program", expected=f"{self._count:,}", got=f"{len(found):,}")
+            self._found = found
+        return self._found[number]
+
+
 class LoadedFunction(NamedTuple):
     """A function of a file: implements `runtime.lowered.EntryFunction`."""
 
@@ -58,7 +91,7 @@ class LoadedFunction(NamedTuple):
     buffers: tuple[LoadedBuffer, ...]
     constants: Mapping[int, Bytes]
     numbers: tuple[int | Formula, ...]
-    sources: tuple[Source, ...]
+    sources: Sequence[Source]
     result_places: tuple[int, ...]
     donated: tuple[int, ...]
     state: tuple[int, ...]
@@ -128,7 +161,7 @@ def _loaded(container: Container, given: object, *, verify: bool) -> Program:
     record = decoded(ProgramRecord, container.read("program"))
     table = Formulas(record.formulas)
     validate(record, container, table)
-    constants = _constants(container)
+    memory = _Mapped(_mapped(container, "constants"), _mapped(container, "sources"))
     calling = (
         None if record.calling is None else _calling(record.calling, len(record.inputs), len(record.results), table)
     )
@@ -136,8 +169,8 @@ def _loaded(container: Container, given: object, *, verify: bool) -> Program:
     delivered = _deliveries(record)
     code = load_code(record.code, container, {name: address_of(each) for name, each in delivered.items()})
     assertions: Any = record.assertions
-    main = _function(record.main, constants, table, code, assertions)
-    prepared, kept = _prepared(record, constants, table, code, weights, assertions)
+    main = _function(record.main, "main", memory, table, code, assertions)
+    prepared, kept = _prepared(record, memory, table, code, weights, assertions)
     read = {each.place: weights.addresses[each.place] for each in record.weights}
     unchanged = {read[each.place]: each.bytes for each in record.weights if each.read and not each.changed}
     executable = PlannedExecutable(
@@ -150,7 +183,7 @@ def _loaded(container: Container, given: object, *, verify: bool) -> Program:
         ),
         HeldMemory(
             {**read, **prepared},
-            (code, weights, constants, *delivered.values(), *kept),
+            (code, weights, memory, *delivered.values(), *kept),
             weight_bytes=sum(unchanged.values()),
             state_bytes=sum(each.bytes for each in record.weights if each.changed),
             prepared_bytes=sum(each.bytes for each in record.prepared),
@@ -175,14 +208,16 @@ def _loaded(container: Container, given: object, *, verify: bool) -> Program:
     )
 
 
-def _function(record: FunctionRecord, constants: Bytes, table: Formulas, code: EntryCode, assertions: Any) -> Function:
+def _function(
+    record: FunctionRecord, name: _FunctionName, memory: _Mapped, table: Formulas, code: EntryCode, assertions: Any
+) -> Function:
     buffers = tuple(_buffer(each, table) for each in record.buffers)
     lowered = LoadedFunction(
         record.entry,
         buffers,
-        {each.place: constants[each.offset : each.offset + each.bytes] for each in record.constants},
+        {each.place: memory.constants[each.offset : each.offset + each.bytes] for each in record.constants},
         tuple(size_of(each, table) for each in record.numbers),
-        record.sources,
+        LoadedSources(record.steps, memory.sources, name),
         record.result_places,
         record.donated,
         record.state,
@@ -199,7 +234,7 @@ def _buffer(record: BufferUseRecord, table: Formulas) -> LoadedBuffer:
 
 
 def _prepared(
-    record: ProgramRecord, constants: Bytes, table: Formulas, code: EntryCode, weights: Weights, assertions: Any
+    record: ProgramRecord, memory: _Mapped, table: Formulas, code: EntryCode, weights: Weights, assertions: Any
 ) -> tuple[dict[int, int], list[object]]:
     """Where prepared values lie: in the file, or in memory where `@prepare` makes them now."""
     inside = {each.place: weights.inside + each.offset for each in record.prepared if each.offset is not None}
@@ -207,9 +242,9 @@ def _prepared(
         return inside, []
     found, kept = dict[int, int](), list[object]()
     for each in record.prepared:
-        memory, found[each.place] = aligned(each.bytes)
-        kept.append(memory)
-    prepare = _function(record.prepare, constants, table, code, assertions)
+        owner, found[each.place] = aligned(each.bytes)
+        kept.append(owner)
+    prepare = _function(record.prepare, "prepare", memory, table, code, assertions)
     layout = prepare.layout({})
     scratch, address = aligned(layout.plan.arena)
     frame = prepare.frame()
@@ -229,12 +264,12 @@ def _deliveries(record: ProgramRecord) -> dict[str, object]:
     }
 
 
-def _constants(container: Container) -> Bytes:
-    """The contents of constants: checked, and mapped."""
-    if "constants" not in container.sections:
+def _mapped(container: Container, name: str) -> Bytes:
+    """The contents of a section: checked, and mapped; none where it is not there."""
+    if name not in container.sections:
         return np.empty(0, np.uint8)
-    container.verify("constants")
-    section = container.section("constants")
+    container.verify(name)
+    section = container.section(name)
     return mapped(container.descriptor, section.offset, section.bytes)
 
 

@@ -96,18 +96,28 @@ class PlansRecord(NamedTuple):
 
 
 class FunctionRecord(NamedTuple):
-    """A lowered function: `runtime.lowered.EntryFunction`. The contents of constants are in the section `constants`."""
+    """A lowered function of so many `steps`: `runtime.lowered.EntryFunction`.
+
+    The contents of constants are in the section `constants`, what its ops are called is in the section `sources`.
+    """
 
     entry: str
     buffers: tuple[BufferUseRecord, ...]
     constants: tuple[StoredRecord, ...]
     numbers: tuple[int | Ref, ...]
-    sources: tuple[Source, ...]
+    steps: int
     result_places: tuple[int, ...]
     donated: tuple[int, ...]
     state: tuple[int, ...]
     windows: tuple[WindowRecord, ...]
     plans: PlansRecord
+
+
+class SourcesRecord(NamedTuple):
+    """The ops of both functions, as reports name them: read when one is asked for."""
+
+    main: tuple[Source, ...]
+    prepare: tuple[Source, ...]
 
 
 class CheckRecord(NamedTuple):

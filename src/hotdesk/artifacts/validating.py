@@ -36,6 +36,7 @@ from hotdesk.errors import ArtifactError
 from hotdesk.planning.problem.numbers import LARGEST_TOTAL
 
 ALIGNMENT = 64
+_LEAST_SOURCE = len('["","",""]')
 
 
 def validate(record: ProgramRecord, container: Container, table: Formulas) -> None:
@@ -44,6 +45,7 @@ def validate(record: ProgramRecord, container: Container, table: Formulas) -> No
         for spec in specs:
             _spec(spec, f"{kind} '{spec.name}'", table)
     constants = container.section("constants").bytes if "constants" in container.sections else 0
+    _steps(record, container)
     _function(record.main, "main", constants, table)
     if record.prepare is not None:
         _function(record.prepare, "prepare", constants, table)
@@ -57,6 +59,13 @@ def validate(record: ProgramRecord, container: Container, table: Formulas) -> No
     _arguments(record)
     _inside(record, container)
     _delivered(record)
+
+
+def _steps(record: ProgramRecord, container: Container) -> None:
+    """What is as long as a function has ops is no longer than the file."""
+    steps = [each.steps for each in (record.main, record.prepare) if each is not None]
+    room = container.section("sources").bytes // _LEAST_SOURCE
+    _needs(min(steps) >= 0 and sum(steps) <= room, "the number of ops", f"no more than {room:,}", sum(steps))
 
 
 def size_of(size: int | Ref, table: Formulas) -> int | Formula:
@@ -95,7 +104,7 @@ def _formula(ref: Ref, what: str, table: Formulas) -> None:
 
 
 def _function(function: FunctionRecord, name: str, constants: int, table: Formulas) -> None:
-    what, buffers, steps = f"`{name}`", function.buffers, len(function.sources)
+    what, buffers, steps = f"`{name}`", function.buffers, function.steps
     for buffer in buffers:
         for size in (buffer.bytes, *buffer.shape):
             _size(size, f"a buffer of {what}", table)
@@ -152,7 +161,7 @@ def _plans(function: FunctionRecord, what: str) -> None:
     if plans.fixed is not None:
         sizes = [buffers[place].bytes for place in (*places, *pools)]
         _needs(all(isinstance(size, int) for size in sizes), f"the plan of {what}", "sizes that are numbers", "others")
-        _fixed(plans.fixed, buffers, places, pools, what, len(function.sources))
+        _fixed(plans.fixed, buffers, places, pools, what, function.steps)
         return
     _needs(
         1 <= len(plans.stackings) <= 64 and (not plans.all or len(plans.stackings) == 1),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import platform
-import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,6 +13,7 @@ from itertools import count
 from typing import Any
 
 from hotdesk.elements import FLOAT_BITS
+from hotdesk.kernels.amx import TILE_FLAGS, may_use_tiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +124,7 @@ def of_features(features: Mapping[str, bool], architecture: str) -> Machine:
     return GENERIC
 
 
-TILE_FLAGS = frozenset(("amx_tile", "amx_bf16"))
-"""The features that tiles of bf16 want, by their names in /proc/cpuinfo."""
-
 _CACHES = "/sys/devices/system/cpu/cpu0/cache"
-_ARCH_PRCTL, _ASK_FOR_STATE, _TILES = 158, 0x1023, 18  # Linux's numbers on x86-64
-
-
-@cache
-def may_use_tiles() -> bool:
-    """Whether Linux lets threads of this process use tiles: it is asked, once, before the first does."""
-    if sys.platform != "linux" or platform.machine() != "x86_64":
-        return False
-    return ctypes.CDLL(None).syscall(_ARCH_PRCTL, _ASK_FOR_STATE, _TILES) == 0
 
 
 def _flags() -> frozenset[str]:

@@ -40,6 +40,7 @@ from hotdesk.artifacts.records import (
     PreparedRecord,
     ProgramRecord,
     ReturnedRecord,
+    SourcesRecord,
     SpecRecord,
     StackingRecord,
     StoredRecord,
@@ -129,11 +130,12 @@ class _File:
         record = self._record(code)
         sections: dict[str, Sequence[Any]] = {
             "program": [encoded(record)],
+            "sources": [encoded(self._sources())],
             **{name: [data] for name, data in objects.items()},
         }
         aligned = {"constants": self._constants, "weights": self._weights, "state": self._state}
         sections.update({name: pool.pieces for name, pool in aligned.items() if pool.pieces})
-        write(self._path, sections, aligned.keys() | objects.keys())
+        write(self._path, sections, {"sources", *aligned, *objects})
 
     def _record(self, code: CodeRecord) -> ProgramRecord:
         captured, lowered = self._made.captured, self._made.main
@@ -163,6 +165,10 @@ class _File:
             code=code,
             formulas=tuple(self._formulas.nodes),  # of all that stand above
         )
+
+    def _sources(self) -> SourcesRecord:
+        prepare = None if self._stored_prepared else self._made.prepare
+        return SourcesRecord(tuple(self._made.main.sources), () if prepare is None else tuple(prepare.sources))
 
     @property
     def _stored_prepared(self) -> bool:
@@ -245,7 +251,7 @@ class _File:
             buffers=tuple(map(self._buffer, lowered.buffers)),
             constants=tuple(self._constant(place, data) for place, data in lowered.constants.items()),
             numbers=tuple(map(size, lowered.numbers)),
-            sources=tuple(lowered.sources),
+            steps=len(lowered.sources),
             result_places=lowered.result_places,
             donated=lowered.donated,
             state=lowered.state,
