@@ -81,8 +81,7 @@ def main() -> int:
         environment["PYTHONPYCACHEPREFIX"] = str(Path(folder, "byte_code"))
         times = milliseconds(path, options.processes, environment)
         print(f"ready in {statistics.median(times):.1f} ms ({min(times):.1f} to {max(times):.1f})")
-        arrays = {f"{number:03}": each.numpy() for number, each in enumerate(spec.inputs())}
-        np.savez(Path(folder, "inputs.npz"), **arrays)
+        np.savez(Path(folder, "inputs.npz"), *[each.numpy() for each in spec.inputs()])
         command = [sys.executable, "-c", HELD, str(path), str(Path(folder, "inputs.npz"))]
         told = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
         held, arena, scratch = (int(each) / 1e6 for each in told.split())

@@ -131,7 +131,7 @@ def load_code(record: CodeRecord, container: Container, functions: Mapping[str, 
     for each in level.objects:
         key = _key(container, each, placed)
         known = _shared.get(key) if each.role == "shared" else None
-        own = functions if each.role == "program" else {}
+        own: Mapping[str, int] = functions if each.role == "program" else {}
         code = known or LoadedCode(_placed(container, each, placed, own), placed)
         if each.role == "pool":
             pool = code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -74,7 +74,11 @@ class LoadedSources(Sequence[Source]):
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, number: Any) -> Any:
+    @overload
+    def __getitem__(self, number: int) -> Source: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Source]: ...
+    def __getitem__(self, number: int | slice) -> Source | Sequence[Source]:
         """Raises ArtifactError where the text has others than the program has ops."""
         if self._found is None:
             found: tuple[Source, ...] = getattr(decoded(SourcesRecord, self._text.tobytes()), self._field)

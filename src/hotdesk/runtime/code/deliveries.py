@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -52,8 +52,8 @@ class Delivery(NamedTuple):
 class _Memory:
     """Memory that others keep, as NumPy takes it."""
 
-    def __init__(self, interface: dict[str, object]) -> None:
-        self.__array_interface__ = interface
+    def __init__(self, interface: Mapping[str, object]) -> None:
+        self.__array_interface__ = dict(interface)
 
 
 def _bytes_at(pointer: int, sizes: Sequence[int], steps: Sequence[int] | None, item: int) -> Any:
