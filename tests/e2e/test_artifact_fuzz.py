@@ -4,6 +4,9 @@ Code of a file is run as it is, so mutations of where addresses belong in it are
 called.
 """
 
+# What JSON holds is of any type.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import json

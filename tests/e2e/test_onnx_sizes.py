@@ -3,6 +3,10 @@
 # ONNX is annotated in part only.
 # pyright: reportUnknownMemberType=false
 
+# onnx and onnxruntime are annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,10 @@
 """Saved programs: what is loaded does what was saved, in a process that has NumPy alone too."""
 
+# PyTorch is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportPrivateUsage=false, reportCallIssue=false, reportArgumentType=false
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import io
