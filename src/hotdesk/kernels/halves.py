@@ -124,10 +124,28 @@ def convert_function(machine: Machine, element: str, *, widen: bool) -> str:
         for value, j in zip(found, places, strict=True):
             f.store_vector(value, half, f.add(there, j))
 
+    def last(there: Index, here: Index, count: Index) -> None:
+        """Converts what is less than a vector."""
+        if machine.masks_of(element):
+            rest = f.first_lanes(count)
+            if widen:
+                f.store_masked(f.widened(f.load_masked(half, there, rest), element), wide, here, rest)
+            else:
+                (found,) = f.all_narrowed([f.load_masked(wide, here, rest)], element)
+                f.store_masked(found, half, there, rest)
+            return
+        with f.loop(0, count) as j:
+            one(f.add(there, j), f.add(here, j))
+
+    def one(there: Index, here: Index) -> None:
+        if widen:
+            f.store(f.load_wide(half, there, vector=False), wide, here)
+        else:
+            f.store(f.narrowed(f.load(wide, here), element, lanes=0), half, there)
+
     def vectors() -> None:
         line = max(f.lanes, LINE_BYTES // 2)
         in_lines, whole = (f.sub(inner, f.mod(inner, each)) for each in (line, f.lanes))
-        rest = f.first_lanes(f.sub(inner, whole))
         with f.loop(0, outer) as i:
             there, here = f.add(half_at, f.mul(i, outer_step)), f.add(wide_at, f.mul(i, wide_step))
             with f.loop(0, in_lines, line) as j:
@@ -137,21 +155,12 @@ def convert_function(machine: Machine, element: str, *, widen: bool) -> str:
                 some(there, here, j, line // f.lanes)
             with f.loop(in_lines, whole, f.lanes) as j:
                 some(there, here, j, 1)
-            there, here = f.add(there, whole), f.add(here, whole)
-            if widen:
-                f.store_masked(f.widened(f.load_masked(half, there, rest), element), wide, here, rest)
-            else:
-                (last,) = f.all_narrowed([f.load_masked(wide, here, rest)], element)
-                f.store_masked(last, half, there, rest)
+            last(f.add(there, whole), f.add(here, whole), f.sub(inner, whole))
 
     def elements() -> None:
         with f.loop(0, outer) as i, f.loop(0, inner) as j:
             there = f.add(half_at, f.dot((i, j), (outer_step, inner_step)))
-            here = f.add(wide_at, f.mul(i, wide_step), j)
-            if widen:
-                f.store(f.load_wide(half, there, vector=False), wide, here)
-            else:
-                f.store(f.narrowed(f.load(wide, here), element, lanes=0), half, there)
+            one(there, f.add(wide_at, f.mul(i, wide_step), j))
 
     f.branch(f.equal(inner_step, 1), vectors, elements)
     return f.function(convert_name(element, widen=widen))
@@ -397,7 +406,7 @@ def _cost(
     gathered = f.select(f.equal(right.row, 1), _BY_SQUARES, _ONE_BY_ONE)
     each = f.select(f.equal(right.column, 1), _BY_ROWS, gathered)
     packed = f.mul(f.mul(columns, k), each)
-    apart = f.select(f.equal(to.row, 1), _IN_SQUARES, _ALONE) if f.machine.masks else _ALONE
+    apart = f.select(f.equal(to.row, 1), _IN_SQUARES, _ALONE)
     stored = f.mul(f.mul(rows, columns), f.select(f.equal(to.column, 1), _AS_VECTOR, apart))
     converted = f.mul(f.mul(f.mul(rows, k), _CONVERTED), f.ceildiv(columns, _most_columns(f.machine, result)))
     found = f.add(sums, packed, converted, f.mul(stored, f.ceildiv(k, layout.together * _deepest(f.machine))))

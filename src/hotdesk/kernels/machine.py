@@ -29,6 +29,8 @@ class Machine:
         bf16_round: the name of that which rounds a vector of f32 to bf16, and makes 0 of what is smaller than the smallest
             normal number; subnormal: that of the test for such numbers.
         tiles: whether it multiplies tiles of bf16 (AMX), and the system lets this process use them.
+        far_prefetch: whether a line can be asked for into the second cache alone. AMD's processors without AVX-512 bring it into
+            the nearest one, too, where it drives out rows that are read, above all rows of 4 KiB, which share a set.
     """
 
     vector_bytes: int
@@ -40,6 +42,7 @@ class Machine:
     bf16_round: str = ""
     subnormal: str = ""
     tiles: bool = False
+    far_prefetch: bool = True
 
     @property
     def slow_masked_stores(self) -> bool:
@@ -55,6 +58,10 @@ class Machine:
     def cheap_masks(self) -> bool:
         """Whether storing under a mask takes no longer than storing the whole vector."""
         return self.vector_bytes >= 64
+
+    def masks_of(self, element: str) -> bool:
+        """Whether it loads and stores some lanes of a vector of a type in one instruction: AVX2 none of 16 bits."""
+        return self.masks and (self.cheap_masks or self.bytes_of(element) >= 4)
 
     def lanes(self, element: str) -> int:
         """How many elements of the type a vector holds."""
@@ -92,7 +99,9 @@ def host() -> Machine:
     kind = of_features(_features(), platform.machine().lower())
     l1, l2 = _cache_bytes(1), _cache_bytes(2)
     tiles = bool(kind.bf16_dot) and _flags().issuperset(TILE_FLAGS) and may_use_tiles()
-    return replace(kind, l1_bytes=l1 or kind.l1_bytes, l2_bytes=l2 or kind.l2_bytes, tiles=tiles)
+    far_prefetch = kind != AVX2 or _said_of_processor("vendor_id") != "AuthenticAMD"
+    caches = replace(kind, l1_bytes=l1 or kind.l1_bytes, l2_bytes=l2 or kind.l2_bytes)
+    return replace(caches, tiles=tiles, far_prefetch=far_prefetch)
 
 
 _target: ContextVar[Machine | None] = ContextVar("target", default=None)
@@ -128,13 +137,17 @@ _CACHES = "/sys/devices/system/cpu/cpu0/cache"
 
 
 def _flags() -> frozenset[str]:
-    """What Linux says of the first processor."""
+    return frozenset(_said_of_processor("flags").split())
+
+
+def _said_of_processor(name: str) -> str:
+    """What Linux says of the first processor under a name; nothing where it does not."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
-            flags = next((line for line in file if line.startswith("flags")), "")
+            line = next((line for line in file if line.partition(":")[0].rstrip() == name), "")
     except OSError:
-        return frozenset()
-    return frozenset(flags.partition(":")[2].split())
+        return ""
+    return line.partition(":")[2].strip()
 
 
 def _features() -> Mapping[str, bool]:

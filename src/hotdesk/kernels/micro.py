@@ -254,20 +254,14 @@ class _TileLoops:
         f, vectors, columns, add = self.f, self.vectors, self.columns, self.add
         place = Place(self.c, self.c_at, self.c_row)
 
-        def under_masks() -> None:
-            _store_under_masks(f, sums, vectors, place, columns, add)
-
-        def one_by_one() -> None:
+        def scattered() -> None:
             self._scatter(sums)
 
-        def part() -> None:
-            f.branch(self.together, under_masks, one_by_one) if self.machine.masks else one_by_one()
-
         if self.machine.cheap_masks:
-            part()
+            f.branch(self.together, lambda: _store_under_masks(f, sums, vectors, place, columns, add), scattered)
         else:
             whole = f.both(self.together, f.equal(columns, self.width))
-            f.branch(whole, lambda: _store_rows(f, sums, vectors, place, add), part)
+            f.branch(whole, lambda: _store_rows(f, sums, vectors, place, add), scattered)
 
     def _scatter(self, sums: list[str]) -> None:
         """Stores the sums in scratch memory, and calls what stores them from there with any strides."""
@@ -302,41 +296,63 @@ def scatter_name(element: str) -> str:
 
 
 def scatter_function(machine: Machine, element: str) -> str:
-    """The function that stores a tile, or adds it, where the columns of a row do not lie together.
+    """The function that stores a tile, or adds it, where the columns of a row do not lie together, or are not all there.
 
-    Where those of a column do, squares are transposed in registers; else it goes element by element.
+    Where those of a row do, it goes row by row; where those of a column do, squares are transposed in registers; else it goes
+    element by element.
     """
     f = VectorBuilder(machine, element)
     rows, width, columns, tile = f.number("rows"), f.number("width"), f.number("columns"), f.pointer("tile")
     c, c_at, c_row, c_column = f.pointer("c"), f.number("c_at"), f.number("c_row"), f.number("c_column")
     add = f.flag("add")
+    whole = columns if machine.cheap_masks else f.sub(columns, f.mod(columns, f.lanes))
+
+    def in_rows(*, adds: bool) -> None:
+        with f.loop(0, rows) as row, f.loop(0, columns, f.lanes) as column:
+            value = f.load_vector(tile, f.add(f.mul(row, width), column))
+            f.store_some([value], c, [f.add(c_at, f.mul(row, c_row), column)], f.sub(columns, column), add=adds)
 
     def squares(*, adds: bool) -> None:
-        with f.loop(0, rows, f.lanes) as row, f.loop(0, columns, f.lanes) as column:
+        with f.loop(0, rows, f.lanes) as row, f.loop(0, whole, f.lanes) as column:
             first = f.add(f.mul(row, width), column)
             square = f.transpose([f.load_vector(tile, f.add(first, f.mul(i, width))) for i in range(f.lanes)])
-            those = f.first_lanes(f.sub(rows, row))
-            left = f.sub(columns, column)
-            for j, value in enumerate(square):
-                place = f.add(c_at, row, f.mul(f.add(column, j), c_column))
-                mask = f.all_or_none(those, f.more(left, j))
-                if adds:
-                    value = f.add_vectors(f.load_masked(c, place, mask), value)
-                f.store_masked(value, c, place, mask)
+            places = [f.add(c_at, row, f.mul(f.add(column, j), c_column)) for j in range(f.lanes)]
+            those, left = f.sub(rows, row), f.sub(columns, column)
+            if machine.cheap_masks:
+                _store_square_under_masks(f, square, c, places, (those, left), adds=adds)
+            else:
+                f.store_some(square, c, places, those, add=adds)
 
-    def elements() -> None:
-        with f.loop(0, columns) as column, f.loop(0, rows) as row:
+    def elements(first: Index) -> None:
+        with f.loop(first, columns) as column, f.loop(0, rows) as row:
             value = f.load(tile, f.add(f.mul(row, width), column))
             f.store_or_add(value, c, f.add(c_at, f.dot((row, column), (c_row, c_column))), add)
 
     def transposed() -> None:
         f.branch(add, lambda: squares(adds=True), lambda: squares(adds=False))
+        if not machine.cheap_masks:
+            elements(whole)
 
-    if machine.masks:
-        f.branch(f.equal(c_row, 1), transposed, elements)
-    else:
-        elements()
+    ways = [(f.equal(c_row, 1), transposed)]
+    if not machine.cheap_masks:  # else tiles store such rows themselves
+        ways.insert(
+            0, (f.equal(c_column, 1), lambda: f.branch(add, lambda: in_rows(adds=True), lambda: in_rows(adds=False)))
+        )
+    f.first_of(ways, lambda: elements(0))
     return f.function(scatter_name(element))
+
+
+def _store_square_under_masks(
+    f: VectorBuilder, square: list[str], c: Operand, places: list[Index], size: tuple[Index, Index], *, adds: bool
+) -> None:
+    """The vectors of a square, of which so many lanes and so many vectors are there."""
+    lanes, count = size
+    those = f.first_lanes(lanes)
+    for j, (value, place) in enumerate(zip(square, places, strict=True)):
+        mask = f.all_or_none(those, f.more(count, j))
+        if adds:
+            value = f.add_vectors(f.load_masked(c, place, mask), value)
+        f.store_masked(value, c, place, mask)
 
 
 @dataclass(frozen=True, slots=True)

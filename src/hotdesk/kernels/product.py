@@ -162,7 +162,7 @@ class _ProductChoice:
         gathered = f.select(f.equal(right.row, 1), _BY_SQUARES, _ONE_BY_ONE)
         by_rows = f.select(is_unpacked(f, rows, k, left, right, result), _UNPACKED, _BY_ROWS)
         packed = f.mul(f.mul(columns, k), f.select(f.equal(right.column, 1), by_rows, gathered))
-        apart = f.select(f.equal(result.row, 1), _IN_SQUARES, _ALONE) if self.machine.masks else _ALONE
+        apart = f.select(f.equal(result.row, 1), _IN_SQUARES, _ALONE)
         stored = f.mul(f.mul(rows, columns), f.select(f.equal(result.column, 1), _AS_VECTOR, apart))
         by_columns = f.select(f.equal(left.row, 1), f.floordiv(sums, _IN_COLUMNS), f.mul(f.mul(rows, k), _APART))
         read = f.select(f.equal(left.column, 1), 0, by_columns)

@@ -115,7 +115,8 @@ def dots_function(machine: Machine, element: str, rows: int, result: str = "") -
     sums = f.scratch(rows * columns)
     a_rows = [f.add(a_at, f.mul(f.minimum(i, f.sub(m, 1)), a_row)) for i in range(rows)]
     whole = f.sub(k, f.mod(k, deep * unrolled))
-    summed = k if machine.masks else whole  # elements of k that are summed as vectors
+    masked = machine.masks_of(element)
+    summed = k if masked else whole  # elements of k that are summed as vectors
     # Columns computed together lie far apart: the next ones follow each of them in memory, where processors ask for them in time.
     apart = f.maximum(1, f.ceildiv(n, columns))
     with f.loop(0, f.minimum(apart, n)) as j:
@@ -145,7 +146,7 @@ def dots_function(machine: Machine, element: str, rows: int, result: str = "") -
 
         count = rows * columns
         totals = f.carry(0, whole, deep * unrolled, [f.zeros()] * count * unrolled, step)
-        if machine.masks:
+        if masked:
             totals = step(whole, totals, last=True)
         for u in range(1, unrolled):
             totals[:count] = [f.add_vectors(totals[i], totals[u * count + i]) for i in range(count)]

@@ -258,6 +258,61 @@ class VectorBuilder(KernelBuilder):
         kinds = f"memref<?x{element}>, vector<{self.lanes}xi1>, vector<{self.lanes}x{element}>"
         self.line(f"vector.maskedstore {memory}[{self.index(offset)}], {mask}, {value} : {kinds}")
 
+    def store_some(
+        self, values: Sequence[str], operand: Operand, places: Sequence[Index], count: Index, *, add: bool = False
+    ) -> None:
+        """Stores the first `count` lanes of vectors, each at its place, or adds them to what is there; nothing else is touched.
+
+        Where masks cost something (some processors take a dozen cycles for a store under one): as a half of a vector, a quarter
+        and so on, as far as there are lanes.
+        """
+        if self.machine.cheap_masks:
+            mask = self.first_lanes(count)
+            for value, place in zip(values, places, strict=True):
+                total = self.add_vectors(self.load_masked(operand, place, mask), value) if add else value
+                self.store_masked(total, operand, place, mask)
+            return
+        memory, element = self._moved_as(operand)
+        values = [self._bits_as(value, operand.element, element) for value in values]
+
+        def stored(values: Sequence[str], lanes: int, begun: Index) -> None:
+            kind = f"vector<{lanes}x{element}>"
+            for value, place in zip(values, places, strict=True):
+                at = f"{memory}[{self.index(self.add(place, begun))}] : memref<?x{element}>, {kind}"
+                if add:
+                    value = self.value(f"arith.addf {self.value(f'vector.load {at}')}, {value} : {kind}")
+                self.line(f"vector.store {value}, {at}")
+
+        def parts(values: Sequence[str], lanes: int, begun: Index, left: Index) -> None:
+            """Fewer lanes than there are are left, none of which is stored."""
+            if lanes == 1:
+                return
+            half = lanes // 2
+            whole, kind = f"vector<{lanes}x{element}>", f"vector<{half}x{element}>"
+
+            def cut(value: str, start: int) -> str:
+                lanes_of = [*range(start, start + half)]
+                return self.value(f"vector.shuffle {value}, {value} {lanes_of} : {whole}, {whole}")
+
+            def first() -> list[str]:
+                stored([cut(value, 0) for value in values], half, begun)
+                rest = [cut(value, half) for value in values]
+                return [*rest, self.index(self.add(begun, half)), self.index(self.sub(left, half))]
+
+            def none() -> list[str]:
+                return [*(cut(value, 0) for value in values), self.index(begun), self.index(left)]
+
+            *rest, begun, left = self.chosen(
+                self.at_least(left, half), first, none, [kind] * len(values) + ["index"] * 2
+            )
+            parts(rest, half, begun, left)
+
+        self.branch(
+            self.at_least(count, self.lanes),
+            lambda: stored(values, self.lanes, 0),
+            lambda: parts(values, self.lanes, 0, self.index(count)),
+        )
+
     def store_first(self, value: str, count: int, operand: Operand, offset: Index) -> None:
         """Stores so many lanes, from the first on, at least half of them: the two ends of these, without a mask."""
         half, element = self.lanes // 2, operand.element
@@ -315,7 +370,12 @@ class VectorBuilder(KernelBuilder):
         self.line(f"memref.prefetch {operand.flat}[{self.index(offset)}], {kind}")
 
     def prefetch_far(self, address: str) -> None:
-        """Asks for the line of an address, an `i64`, to be brought into the second cache, which leaves the first as it is."""
+        """Asks for the line of an address, an `i64`, to be brought into the second cache, which leaves the first as it is.
+
+        Nothing is asked for where the machine cannot do that (`Machine.far_prefetch`): what is near is worth more.
+        """
+        if not self.machine.far_prefetch:
+            return
         pointer = self.value(f"llvm.inttoptr {address} : i64 to !llvm.ptr")
         self.line(
             f'"llvm.intr.prefetch"({pointer}) <{{rw = 0 : i32, hint = 2 : i32, cache = 1 : i32}}> : (!llvm.ptr) -> ()'

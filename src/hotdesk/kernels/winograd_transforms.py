@@ -80,7 +80,7 @@ def _filters(machine: Machine, image: str, element: str) -> str:
     taps = TAPS * TAPS
     with f.loop(0, filters) as filter_, f.loop(0, channels, f.lanes) as channel:
         left = f.sub(channels, channel)
-        mask, weights = f.first_lanes(left), f.mul(left, taps)
+        weights = f.mul(left, taps)
         first = f.add(w_at, f.mul(filter_, w_f), f.mul(channel, taps))
         lines = [
             f.load_masked_wide(w, f.add(first, i * f.lanes), f.first_lanes(f.sub(weights, i * f.lanes)))
@@ -88,9 +88,8 @@ def _filters(machine: Machine, image: str, element: str) -> str:
         ]
         window = _windows(f, lines)
         target = f.add(f.mul(filter_, channels), channel)
-        for i, row in enumerate(_both_ways(f, filter_matrix(), window)):
-            for j, value in enumerate(row):
-                f.store_masked(value, u, f.add(target, f.mul(u_step, i * SIZE + j)), mask)
+        values = [value for row in _both_ways(f, filter_matrix(), window) for value in row]
+        f.store_some(values, u, [f.add(target, f.mul(u_step, i)) for i in range(len(values))], left)
     return f.function(filter_name(image))
 
 
@@ -180,12 +179,11 @@ def _after(machine: Machine, image: str, types: tuple[str, str], tiles: int) -> 
     def copied(source: Index, target: Index, size: Index) -> None:
         def each(*, adds: bool) -> None:
             with f.loop(0, size, lanes) as i:
-                mask = f.first_lanes(f.sub(size, i))
-                value = f.load_vector(s, f.add(source, i))
+                value, left = f.load_vector(s, f.add(source, i)), f.sub(size, i)
                 if adds:
-                    value = f.add_vectors(f.load_masked_wide(y, f.add(target, i), mask), value)
+                    value = f.add_vectors(f.load_masked_wide(y, f.add(target, i), f.first_lanes(left)), value)
                 (rounded,) = [value] if result == element else f.all_narrowed([value], result)
-                f.store_masked(rounded, y, f.add(target, i), mask)
+                f.store_some([rounded], y, [f.add(target, i)], left)
 
         f.branch(add, lambda: each(adds=True), lambda: each(adds=False))
 
