@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from functorch.compile import min_cut_rematerialization_partition
     from torch._dynamo.backends.common import aot_autograd
     from torch._dynamo.exc import TensorifyScalarRestartAnalysis
+    from torch._functorch._aot_autograd.schemas import OutputType
     from torch._functorch._aot_autograd.utils import make_boxed_func
     from torch._guards import CompileContext, TracingContext
     from torch.utils._python_dispatch import _disable_current_modes
@@ -34,6 +36,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from hotdesk.frontends.torch.fused_optimizers import write_out_fused_updates
     from hotdesk.frontends.torch.lines import node_line
     from hotdesk.frontends.torch.refusals import refusal
+    from hotdesk.frontends.torch.returned_views import Returned
     from hotdesk.frontends.torch.subgraph_literals import make_literals_outside
     from hotdesk.frontends.torch.tensor_indices import indexed_by_tensors
     from hotdesk.passes.collecting import collection_made_rare
@@ -49,6 +52,16 @@ MODES: Mapping[str, Mapping[str, Any]] = {
     "max-autotune-no-cudagraphs": {"order": "peak"},
 }
 """What each mode of `torch.compile` sets of `Options`."""
+
+_VIEWS = frozenset(
+    {
+        OutputType.alias_of_input,
+        OutputType.alias_of_intermediate,
+        OutputType.alias_of_intermediate_save_as_output,
+        OutputType.alias_of_intermediate_base_is_user_output,
+    }
+)
+"""The kinds of results that AOTAutograd makes again."""
 
 
 def backend(
@@ -148,11 +161,11 @@ def _program(
         log = Log(keep_ir=settings.options.keep_ir)
         compile_ahead(PRODUCTS)
         with log.stage("capture"):
-            captured = capture_graph(module, donated, foreign=settings.options.foreign)
+            captured = capture_graph(module, donated, foreign=settings.options.foreign, returned=_returned(kind))
         with _disable_current_modes():  # what depends on weights alone may be made by PyTorch's kernels
             program = build(captured, log, settings.options)
         calling = cast(GraphCalling, captured.calling)
-        draws, counts = calling.draws, calling.counts
+        draws, counts, views = calling.draws, calling.counts, calling.views
         eager = module if counts else None
         del captured, calling
     give_back_free_memory()
@@ -162,9 +175,30 @@ def _program(
         if eager is not None and any(args[number] < 0 for number in counts):  # no sizes of tensors
             return list(eager(*args))
         results = program(*args, _random_state()) if draws else program(*args)
-        return [args[result.number] if type(result) is PassedOn else result for result in results]
+        found = [args[result.number] if type(result) is PassedOn else result for result in results]
+        if views is not None:
+            views.put(found, args)
+        return found
 
     return make_boxed_func(run)
+
+
+def _returned(kind: str) -> Returned:
+    """What AOTAutograd does with a graph's results."""
+    context = TracingContext.try_get()
+    known: Any = context.fw_metadata if context is not None else None
+    if kind == "backward" or known is None:
+        return Returned()
+    before = len(known.tokens) + known.num_mutated_inp_runtime_indices
+    again = (before + number for number, each in enumerate(known.output_info) if _is_made_again(each))
+    return Returned(sys.maxsize if kind == "inference" else known.num_forward_returns, frozenset(again))
+
+
+def _is_made_again(result: Any) -> bool:
+    """Whether a result is a view that is made again by the sizes and strides of what the compiled graph returns."""
+    steps = result.view_meta_sequence.sequence if result.view_meta_sequence is not None else None
+    is_replayed = steps is not None and not any(each.has_symbolic_inputs for each in steps)
+    return result.output_type in _VIEWS and not is_replayed
 
 
 def _random_state() -> torch.Tensor:

@@ -21,7 +21,7 @@ from torch.export._trace import _ignore_backend_decomps
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import _disable_current_modes
 
-from hotdesk.errors import DeviceError
+from hotdesk.errors import DeviceError, UnsupportedOpError
 from hotdesk.frontends import lowering_process
 from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.torch.attention_gradient import BlockedAttention
@@ -35,6 +35,7 @@ from hotdesk.frontends.torch.foreign import take_checks
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.random import take_random_state
 from hotdesk.frontends.torch.refusals import refuse_data_dependence, refuse_nodes
+from hotdesk.frontends.torch.returned_views import Returned, ReturnedViews, take_returned_views
 from hotdesk.frontends.torch.signature import (
     carried_types,
     keep_tensors_only,
@@ -133,15 +134,17 @@ class GraphCalling(Calling):
         *,
         counts: Collection[int] = (),
         draws: bool,
+        views: ReturnedViews | None = None,
     ) -> None:
         """`places` are those of the program's inputs among the flat arguments, each with the order in which its dims lie in
         memory if that is not the given one; `transposed` are the dims of results that were returned in the order of memory;
         `changed` are the flat arguments that a call changes, which AOTAutograd has made sure that no gradient is recorded of;
         `carried` are the element types that tensors of another type stand for; `counts` are the flat arguments that are numbers,
         of which the program takes tensors of that size; `draws` says whether the last argument is what random numbers follow
-        from.
+        from; `views` are made of arguments and results, and None until then.
         """
         self.draws = draws
+        self.views = views
         self.counts = frozenset(counts)
         self._names = tuple(names)
         self._places = tuple(places)
@@ -181,14 +184,20 @@ class GraphCalling(Calling):
         ]
 
 
-def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = (), *, foreign: bool = True) -> Captured:
+def capture_graph(
+    module: torch.fx.GraphModule,
+    donated: Collection[int] = (),
+    *,
+    foreign: bool = True,
+    returned: Returned | None = None,
+) -> Captured:
     """A functional graph of aten ops as linalg on tensors.
 
     Numbers among its arguments are sizes of its tensors, or counts, none of which may be below 0. Tensors that the graph module
     holds are weights. `donated` are the arguments, by number, that nobody reads after a call. Arguments that the graph copies new
     contents to, which is all that AOTAutograd leaves of ops in place, are changed where they lie. A program that draws random
     numbers takes what they follow from behind its other arguments: a seed and an offset. `foreign` says whether PyTorch's kernels
-    may be called for ops that have no lowering.
+    may be called for ops that have no lowering; `returned` what is known of the results.
 
     Raises:
         DataDependentShapeError: a size depends on the values of a tensor.
@@ -200,6 +209,7 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = (), *
         graph.owning_module = module
         refuse_data_dependence(graph, counted=False)
         tokens = take_checks(graph) if foreign else set[torch.fx.Node]()
+        views = take_returned_views(graph, returned or Returned())
         draws = take_random_state(graph)
         placeholders = [node for node in graph.nodes if node.op == "placeholder"]
         _spell_out_synonyms(graph)
@@ -220,6 +230,7 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = (), *
             replace(_input(placeholders[number], changed=number in changes), donated=number in donated)
             for number in numbers
         ]
+        _refuse_hidden_sizes(inputs)
         names = SizeNames({}, inputs)
         if changes and not results:
             _depth_first(graph)
@@ -229,10 +240,10 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = (), *
         keep_tensors_only(graph, is_kept, contents)
         refuse_nodes(graph, foreign=foreign)
         full = [next(computed_entries) if entry is None else entry for entry in template]
-        returned: Any = next(node for node in graph.nodes if node.op == "output").args[0]
+        output: Any = next(node for node in graph.nodes if node.op == "output").args[0]
         carried = Carried(
             carried_types(placeholders[number].meta["val"] for number in numbers),
-            carried_types(node.meta["val"] for node in returned[: len(results)]),
+            carried_types(node.meta["val"] for node in output[: len(results)]),
         )
         lowered, calls = lowered_graph(graph, foreign=foreign, changes=bool(changes))
         return Captured(
@@ -249,6 +260,7 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = (), *
                 carried,
                 counts=counts,
                 draws=draws,
+                views=views,
             ),
             foreign=tuple(call._replace(bytes=names.size(call.bytes)) for call in calls),
             state=tuple(len(held) + numbers.index(number) for number in changes),
@@ -297,6 +309,23 @@ def _counts_as_sizes(graph: torch.fx.Graph, placeholders: list[torch.fx.Node]) -
             node.replace_all_uses_with(read, lambda user, read=read: user.op != "output" and user is not read)
             found.add(number)
     return frozenset(found)
+
+
+def _refuse_hidden_sizes(inputs: Sequence[TensorSpec]) -> None:
+    """Refuses symbols that no call tells: those of quotients, which several sizes give, and of products of unknown ones."""
+    sizes = [(spec, size) for spec in inputs for size in spec.shape if not isinstance(size, int)]
+    polynomials = [cast(Any, size).free_symbols for _, size in sizes if is_sum_of_products(size)]
+    told: set[Any] = set()
+    while solved := {symbol for symbols in polynomials if len(symbols - told) == 1 for symbol in symbols - told}:
+        told |= solved
+    for spec, size in sizes:
+        if not cast(Any, size).free_symbols <= told:
+            raise UnsupportedOpError(
+                f"argument `{spec.name}` has a size that does not tell what it is made of",
+                expected="one that gives the sizes in it, by itself or with others",
+                got=str(size),
+                hint="Compile it for fixed sizes: `torch.compile(..., dynamic=False)`.",
+            )
 
 
 def _of_size(count: int) -> torch.Tensor:
@@ -412,11 +441,13 @@ def _results_apart(graph: torch.fx.Graph, placeholders: list[torch.fx.Node]) -> 
 def _order(node: Any) -> list[int] | None:
     """The dims of a tensor in the order in which they lie in memory, if that is known and not the given one."""
     value = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
-    if not isinstance(value, torch.Tensor) or not all(
-        isinstance(each, int) for each in (*value.shape, *value.stride())
-    ):
+    if not isinstance(value, torch.Tensor):
         return None
-    return None if value.is_contiguous() else order_in_memory(value)
+    is_open = any(isinstance(each, torch.SymInt) for each in (*value.shape, *value.stride()))
+    if not is_open and value.is_contiguous():
+        return None
+    order = order_in_memory(value)
+    return None if order == list(range(value.dim())) else order
 
 
 def _returned_as_they_lie(graph: torch.fx.Graph) -> dict[int, list[int]]:

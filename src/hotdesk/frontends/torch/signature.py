@@ -12,7 +12,7 @@ from torch._ops import OpOverload
 from torch._subclasses import FakeTensorMode
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
-from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
 from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from hotdesk.errors import DeviceError
@@ -165,9 +165,23 @@ def _laid_out(graph: torch.fx.Graph, name: str, tensor: torch.Tensor, returned: 
 
 
 def order_in_memory(tensor: torch.Tensor) -> list[int] | None:
-    """The dims of a tensor from the slowest to the fastest, if it has no gaps in this order."""
-    order = sorted(range(tensor.dim()), key=lambda i: (-tensor.stride(i), i))
-    return order if tensor.permute(order).is_contiguous() else None
+    """The dims of a tensor from the slowest to the fastest, if it has no gaps in this order for all sizes that it may have."""
+    sizes, strides = tensor.shape, tensor.stride()
+    if any(isinstance(each, torch.SymInt) and not cast(Any, each).node.has_hint() for each in (*sizes, *strides)):
+        return None
+    order = sorted(range(tensor.dim()), key=lambda i: (-_example(strides[i]), i))
+    within: Any = 1
+    for dim in reversed(order):
+        if not statically_known_true(sizes[dim] == 1):
+            if not statically_known_true(strides[dim] == within):
+                return order if statically_known_true(tensor.numel() == 0) else None
+            within = within * sizes[dim]
+    return order
+
+
+def _example(size: Any) -> int:
+    """A size, or what it is in the call that was traced."""
+    return cast(Any, size).node.hint if isinstance(size, torch.SymInt) else size
 
 
 def read_transposed(graph: torch.fx.Graph, node: torch.fx.Node, order: list[int]) -> None:

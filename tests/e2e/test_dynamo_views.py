@@ -1,0 +1,80 @@
+"""`torch.compile(model, backend="hotdesk", dynamic=True)`: strides of results, and views among them."""
+
+# pyright: basic
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.utils import _pytree as pytree
+
+import hotdesk
+from tests.e2e.test_dynamo import assert_same
+
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
+
+
+def test_layouts_are_kept_at_open_sizes() -> None:
+    """Also of arguments, which are read as they lie, and of results with gaps: views of others are made of them."""
+
+    def several(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = nn.functional.pad(x, (1, 1, 1, 1)).relu()
+        return y, y[:, :, : y.shape[2] // 2], y.transpose(1, 3), x[:, 1:], x + 1
+
+    compiled = torch.compile(several, backend="hotdesk", dynamic=True, options={"fallback": False})
+    for height in (8, 10):
+        x = torch.randn(2, 3, height, 9).to(memory_format=torch.channels_last)
+        found = compiled(x)
+        assert_same(found, several(x))
+        assert found[1].untyped_storage().data_ptr() == found[0].untyped_storage().data_ptr()
+        assert found[3].untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+    assert len(hotdesk.dynamo_report().graphs) == 1
+
+
+VIEWS: dict[str, Callable[[torch.Tensor], Any]] = {
+    "argument": lambda x: x[:, x.shape[1] // 2 :],
+    "result": lambda x: (lambda y: (y, y[:, x.shape[1] // 2 :]))(x * 2),
+    "several": lambda x: (lambda y: (y[:, x.shape[1] // 2 :], *y.split(x.shape[1] // 2, 1), y))(x * 2),
+    "chain": lambda x: (
+        lambda y: (y, y.flatten()[x.shape[0] :].view(-1, 1), y.unsqueeze(0).expand(x.shape[0], -1, -1))
+    )(x * 2),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("gradients", [False, True])
+def test_views_by_sizes_that_vary(name: str, gradients: bool) -> None:
+    """AOTAutograd makes them again by the strides and the offset of what the graph returned."""
+    compiled = torch.compile(VIEWS[name], backend="hotdesk", dynamic=True, options={"fallback": False})
+    for columns, begin in ((6, 0), (8, 5)):
+        given = [torch.arange(40.0)[begin : begin + 4 * columns].view(4, columns).detach() for _ in range(2)]
+        with torch.set_grad_enabled(gradients):
+            found, expected = (
+                f(x.requires_grad_(gradients)) for f, x in zip((compiled, VIEWS[name]), given, strict=True)
+            )
+        for a, b in zip(pytree.tree_leaves(found), pytree.tree_leaves(expected), strict=True):
+            assert torch.equal(a, b)
+            assert a.stride() == b.stride()
+        if gradients:
+            for results in (found, expected):
+                torch.stack([each.square().sum() for each in pytree.tree_leaves(results)]).sum().backward()
+            torch.testing.assert_close(given[0].grad, given[1].grad, atol=0, rtol=0)
+
+
+def test_a_backward_graph_whose_sizes_no_call_tells_runs_in_eager_pytorch() -> None:
+    """Half the height of an image, an odd number or an even one."""
+    x, like = (torch.arange(120.0).reshape(1, 2, 6, 10).requires_grad_() for _ in range(2))
+    compiled = torch.compile(lambda x: nn.functional.pixel_unshuffle(x, 2), backend="hotdesk", dynamic=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compiled(x).square().sum().backward()
+    nn.functional.pixel_unshuffle(like, 2).square().sum().backward()
+    torch.testing.assert_close(x.grad, like.grad, atol=0, rtol=0)
+    (told,) = [each for each in caught if each.category is hotdesk.FallbackWarning]
+    assert re.search(r"does not tell what it is made of.*//2.*HD102", str(told.message))
