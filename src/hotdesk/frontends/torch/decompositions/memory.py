@@ -188,14 +188,13 @@ def _addmm(bias: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1
     if not a.dtype.is_floating_point:
         beta, alpha = int(beta), int(alpha)  # as PyTorch: numbers are taken in the type of the tensors
     wide = compute_dtype(a.dtype)
-    if wide != a.dtype and alpha == beta == 1:
-        return (torch.mm(a.to(wide), b.to(wide)) + bias.to(wide)).to(a.dtype)
-    product = torch.mm(a, b)
+    product = torch.mm(a.to(wide), b.to(wide))
     if alpha != 1:
         product = product * alpha
-    if beta == 0:
-        return product
-    return product + (bias if beta == 1 else bias * beta)
+    if beta != 0:
+        summand = bias.to(wide)
+        product = product + (summand if beta == 1 else summand * beta)
+    return product.to(a.dtype)
 
 
 def _power(x: Tensor, exponent: float) -> Tensor:
