@@ -159,9 +159,7 @@ class Registers:
 
     def __init__(self) -> None:
         machine = host()
-        self._code = CompiledCode(
-            lambda: roof_module(machine, ("f32",)), [], source=f"roof f32 {generators()} {machine}"
-        )
+        self._code = CompiledCode(lambda: roof_module(machine), [], source=f"roof {generators()} {machine}")
         self._results = np.zeros(roof_elements(machine, "f32"))
         self.operations = operations_per_step(machine, "f32") * _STEPS
 
