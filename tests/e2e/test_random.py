@@ -182,6 +182,21 @@ def test_exponential_numbers_are_never_zero() -> None:
     assert (drawn > 0).all()
 
 
+def test_exponential_numbers_of_a_half_are_never_zero() -> None:
+    program = compiled(lambda x: x.new_empty(1 << 20, dtype=torch.float16).exponential_(1024.0))
+    assert (program(X) > 0).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_uniform_numbers_are_never_the_upper_end(dtype: torch.dtype) -> None:
+    """Rounded, many would be: numbers of float32 near a million are 1/16 apart."""
+    low = {torch.float16: 1000.0, torch.bfloat16: 100.0, torch.float32: 1e6}[dtype]
+    drawn = compiled(lambda x: x.new_empty(4096, dtype=dtype).uniform_(low, low + 1))(X)
+    assert drawn.dtype == dtype
+    assert ((drawn >= low) & (drawn < low + 1)).all()
+    assert (drawn > low).any()
+
+
 def test_integers_are_uniform() -> None:
     drawn = compiled(lambda _: torch.randint(-3, 7, (20000,)))(X)
     counts = torch.bincount(drawn + 3, minlength=10)

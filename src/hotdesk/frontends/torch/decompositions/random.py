@@ -99,9 +99,10 @@ def _rrelu(
 
 
 def _uniform(x: Tensor, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Drawn in the type of the tensor, as in PyTorch: rounded to it, more bits would come out as `high`."""
-    drawn = torch.rand(x.shape, dtype=x.dtype).to(_drawn(x.dtype)) * (high - low) + low
-    return drawn.to(x.dtype)
+    """Never `high`, as in PyTorch: what rounding makes of numbers below it is `low`."""
+    dtype = _drawn(x.dtype)
+    drawn = (torch.rand(x.shape, dtype=x.dtype).to(dtype) * (high - low) + low).to(x.dtype)
+    return torch.where(drawn.to(dtype) >= high, low, drawn).to(x.dtype)
 
 
 def _normal_functional(x: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
@@ -123,10 +124,11 @@ def _normal_sized(
 
 
 def _exponential(x: Tensor, rate: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Never zero, whose logarithm is infinite: half a step where zero is drawn."""
-    dtype = _drawn(x.dtype)
+    """Never zero, whose logarithm is infinite: half a step where zero is drawn, and at least the least number of the type."""
+    dtype, info = _drawn(x.dtype), torch.finfo(x.dtype)
     half = 2.0**-54 if dtype == torch.float64 else 2.0**-25
-    return (-torch.log1p(-torch.rand(x.shape, dtype=dtype)).clamp(max=-half) / rate).to(x.dtype)
+    drawn = -torch.log1p(-torch.rand(x.shape, dtype=dtype)).clamp(max=-half) / rate
+    return drawn.clamp(min=info.smallest_normal * info.eps).to(x.dtype)
 
 
 def _geometric(x: Tensor, p: float, *, generator: Any = None) -> Tensor:

@@ -5,7 +5,7 @@
 * the mean of integers is the floor of their sum by their number;
 * `scatter` with a reduction is the op of that reduction;
 * `scatter` of tensors of known sizes puts elements into a row of them all, at one number each, where torch-mlir keeps one for
-  each dim, and the elements once more; rows whose places are the same all along are put as rows;
+  each dim, and the elements once more;
 * `index_copy` into inner dims says where each row goes, where PyTorch transposes the whole tensor twice;
 * `index_copy` and `index_add` count from the front alone, and `max_unpool` within a plane: an index that they do not take becomes
   one behind the end, which each run checks, because the stores that they become take more;
@@ -63,9 +63,6 @@ def _scattered_in_row(accumulate: bool) -> Callable[..., Tensor]:
         if not isinstance(source, Tensor):
             source = torch.full(index.shape, source, dtype=x.dtype)
         source = source[tuple(slice(0, size) for size in index.shape)]
-        if dim == 0 and _is_same_along_rows(x, index):
-            first = index[(slice(None), *[0] * (index.dim() - 1))]
-            return aten.index_put(x, [_from_the_front(x, 0, first)], source, accumulate)
         put = aten.index_put(x.reshape(-1), [_numbers(x, dim, index)], source.reshape(-1), accumulate)
         return put.reshape(x.shape)
 
@@ -86,12 +83,6 @@ def _reduced_in_row(
 def _is_known(x: Tensor, index: Tensor) -> bool:
     """Whether the sizes of both are known, and neither is empty."""
     return x.dim() > 0 and all(isinstance(size, int) and size > 0 for size in (*x.shape, *index.shape))
-
-
-def _is_same_along_rows(x: Tensor, index: Tensor) -> bool:
-    """Whether indices along the first dim are a column, repeated for each element of a row."""
-    inner = zip(x.shape[1:], index.shape[1:], index.stride()[1:], strict=True)
-    return all(size == wanted and (stride == 0 or size == 1) for wanted, size, stride in inner)
 
 
 def _numbers(x: Tensor, dim: int, index: Tensor) -> Tensor:
