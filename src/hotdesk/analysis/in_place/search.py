@@ -6,15 +6,15 @@ Three kinds of premises are tried:
 2. *writes given up* (`writes_given_up`): results get new memory instead of that of an operand;
 3. *copied slices* (`copied_slices`): what is a slice of a tensor that is overwritten is copied, instead of the tensor.
 
-A round tries merges, then writes on top of those that were kept. Each kind proposes a premise for each copy that is made and
-that may be spared by it. All of them are tried at once; those whose copy is still made are dropped, until all that are left
-spare theirs, or there were too many attempts. The next round has slices copied that were in the way. The round that copies the
-fewest bytes is kept.
+A round tries merges, then writes given up, each time with merges anew: a write that is given up may be what lets values merge.
+Merges and writes propose a premise for each copy that is made and that may be spared by it. All of them are tried at once; those
+whose copy is still made are dropped, until all that are left spare theirs, or there were too many attempts. The next round has
+slices copied that were in the way. The round that copies the fewest bytes is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
@@ -71,9 +71,12 @@ def search_in_place(
         slicing: whether slices may be copied.
     """
 
-    def settled(found: InPlaceAnalysis) -> InPlaceAnalysis:
-        found = _tried(found, MergeTrial(found)) if merging else found
-        return _tried(found, WritesTrial(found)) if apart else found
+    def merged(plain: InPlaceAnalysis) -> InPlaceAnalysis:
+        return _tried(plain, MergeTrial(plain), lambda found: found) if merging else plain
+
+    def settled(plain: InPlaceAnalysis) -> InPlaceAnalysis:
+        found = merged(plain)
+        return _tried(found, WritesTrial(found), merged) if apart else found
 
     found = best = settled(analyse_in_place(function, premises))
     least = copied_with_results(best)
@@ -88,13 +91,21 @@ def search_in_place(
     return best
 
 
-def _tried(first: InPlaceAnalysis, trial: _Trial[CopyT, PremiseT]) -> InPlaceAnalysis:
-    """The analysis under those premises that spare copies, or the first one if that is not better."""
+def _tried(
+    first: InPlaceAnalysis,
+    trial: _Trial[CopyT, PremiseT],
+    searched: Callable[[InPlaceAnalysis], InPlaceAnalysis],
+) -> InPlaceAnalysis:
+    """The analysis under those premises that spare copies, or the first one if that is not better.
+
+    Args:
+        searched: the best of what is tried on top of an analysis under such premises.
+    """
     spared = trial.spared
     for _ in range(trial.attempts):
         if not spared:
             return first
-        found = analyse_again(first, trial.premises(spared))
+        found = searched(analyse_again(first, trial.premises(spared)))
         kept = trial.sparing(spared, found)
         if kept == spared:
             return found if trial.is_better(spared, found) else first

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from hotdesk.analysis.in_place.copied_bytes import copied_results, copied_with_results
-from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, Premises
+from hotdesk.analysis.in_place.inplace import NO_PREMISES, InPlaceAnalysis, Premises
 from hotdesk.explain import Reason
 from hotdesk.graphs import reached
 from hotdesk.program.records import FlowEdge
@@ -37,7 +37,7 @@ Tied = tuple[int, int]
 
 
 class WritesTrial:
-    """The writes that are given up for a try, on top of an analysis (rules in the module docstring).
+    """The writes that are given up for a try, for the sake of copies of a first analysis (rules in the module docstring).
 
     Attributes:
         spared: copies, each with the writes because of which it is made.
@@ -51,7 +51,7 @@ class WritesTrial:
 
     def premises(self, spared: Mapping[Copied, list[Tied]]) -> Premises:
         given_up = {tied: _reason(copied) for copied, ties in spared.items() for tied in ties}
-        return replace(self._first.premises, given_up=given_up)
+        return replace(self._first.premises, merged=NO_PREMISES.merged, given_up=given_up)
 
     def sparing(self, spared: Mapping[Copied, list[Tied]], found: InPlaceAnalysis) -> Mapping[Copied, list[Tied]]:
         copied = {*copied_results(found), *(edge for edge, conflict in found.copies.items() if conflict is not None)}
