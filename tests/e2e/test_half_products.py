@@ -44,6 +44,25 @@ def test_a_product_and_what_it_is_added_to_are_rounded_once(dtype: torch.dtype, 
     assert program.memory(*args).arena == 0
 
 
+@pytest.mark.parametrize(("alpha", "beta"), [(0.5, 1), (1, 0.25), (-0.3, 1.7), (2, 0)])
+@pytest.mark.parametrize("name", ["addmm", "baddbmm"])
+@pytest.mark.parametrize("dtype", HALVES, ids=["bf16", "f16"])
+def test_factors_are_taken_before_the_sums_are_rounded(
+    dtype: torch.dtype, name: str, alpha: float, beta: float
+) -> None:
+    """The sums alone are in memory in 32 bits."""
+    op, shapes = WITH_A_SUMMAND[name]
+    args = tuple(random(*shape, dtype=dtype) for shape in shapes)
+
+    def scaled(*args: Any) -> Any:
+        return op(*args, alpha=alpha, beta=beta)
+
+    program = hotdesk.compile(Call(scaled), args)
+    exact = scaled(*(each.double() for each in args))
+    assert away(program(*args), exact) <= 1.02 * away(scaled(*args), exact)
+    assert program.memory(*args).arena <= 4 * exact.numel()
+
+
 @pytest.mark.parametrize("dtype", HALVES, ids=["bf16", "f16"])
 def test_products_of_what_others_have_rounded(dtype: torch.dtype) -> None:
     """Each multiplies, as it is, what the one before has rounded, with nothing in between."""

@@ -288,6 +288,84 @@ func.func @added_to_more(%x: tensor<1x2x5x5xbf16>, %w: tensor<3x2x3x3xbf16>, %y:
 
 // -----
 
+// What is computed of its sums before they are rounded wants them in 32 bits, but not what is multiplied.
+// CHECK-LABEL: func.func @scaled_before_it_is_rounded(
+// CHECK-SAME:    [[X:%.*]]: tensor<4x8xf16>, [[W:%.*]]: tensor<8x6xf16>)
+// CHECK:         "hotdesk.contract"([[X]], [[W]], {{%.*}}) {{.*}} -> tensor<4x6xf32>
+#same = affine_map<(i, j) -> (i, j)>
+func.func @scaled_before_it_is_rounded(%x: tensor<4x8xf16>, %w: tensor<8x6xf16>) -> tensor<4x6xf16> {
+  %zero = arith.constant 0.0 : f32
+  %half = arith.constant 0.5 : f32
+  %e1 = tensor.empty() : tensor<4x8xf32>
+  %a = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x8xf16>) outs(%e1 : tensor<4x8xf32>) {
+  ^bb0(%p: f16, %q: f32):
+    %v = arith.extf %p : f16 to f32
+    linalg.yield %v : f32
+  } -> tensor<4x8xf32>
+  %e2 = tensor.empty() : tensor<8x6xf32>
+  %c = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<8x6xf16>) outs(%e2 : tensor<8x6xf32>) {
+  ^bb0(%p: f16, %q: f32):
+    %v = arith.extf %p : f16 to f32
+    linalg.yield %v : f32
+  } -> tensor<8x6xf32>
+  %e3 = tensor.empty() : tensor<4x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %r = linalg.matmul ins(%a, %c : tensor<4x8xf32>, tensor<8x6xf32>) outs(%f : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %y = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%r : tensor<4x6xf32>) outs(%e3 : tensor<4x6xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %v = arith.mulf %p, %half : f32
+    linalg.yield %v : f32
+  } -> tensor<4x6xf32>
+  %h = tensor.empty() : tensor<4x6xf16>
+  %z = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%y : tensor<4x6xf32>) outs(%h : tensor<4x6xf16>) {
+  ^bb0(%p: f32, %q: f16):
+    %v = arith.truncf %p : f32 to f16
+    linalg.yield %v : f16
+  } -> tensor<4x6xf16>
+  return %z : tensor<4x6xf16>
+}
+
+// -----
+
+// Nothing is rounded: a product in 32 bits is one.
+// CHECK-LABEL: func.func @never_rounded(
+// CHECK:         "hotdesk.contract"({{.*}} : (tensor<4x8xf32>, tensor<8x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+#same = affine_map<(i, j) -> (i, j)>
+func.func @never_rounded(%x: tensor<4x8xf16>, %w: tensor<8x6xf16>) -> tensor<4x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %half = arith.constant 0.5 : f32
+  %e1 = tensor.empty() : tensor<4x8xf32>
+  %a = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x8xf16>) outs(%e1 : tensor<4x8xf32>) {
+  ^bb0(%p: f16, %q: f32):
+    %v = arith.extf %p : f16 to f32
+    linalg.yield %v : f32
+  } -> tensor<4x8xf32>
+  %e2 = tensor.empty() : tensor<8x6xf32>
+  %c = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<8x6xf16>) outs(%e2 : tensor<8x6xf32>) {
+  ^bb0(%p: f16, %q: f32):
+    %v = arith.extf %p : f16 to f32
+    linalg.yield %v : f32
+  } -> tensor<8x6xf32>
+  %e3 = tensor.empty() : tensor<4x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %r = linalg.matmul ins(%a, %c : tensor<4x8xf32>, tensor<8x6xf32>) outs(%f : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %y = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%r : tensor<4x6xf32>) outs(%e3 : tensor<4x6xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %v = arith.mulf %p, %half : f32
+    linalg.yield %v : f32
+  } -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}
+
+// -----
+
 // A product that 16-bit floats are widened for reads them as they are, and begins with those that its sums are added to.
 // CHECK-LABEL: func.func @begins_with_a_bias(
 // CHECK-SAME:    [[X:%.*]]: tensor<4x8xf16>, [[W:%.*]]: tensor<6x8xf16>, [[B:%.*]]: tensor<6xf16>)

@@ -168,4 +168,4 @@ def _made(graph: Graph, placeholders: Sequence[Node], views: dict[int, Node], ba
     )
 
 
-__all__ = ["ReturnedViews", "take_returned_views"]
+__all__ = ["Returned", "ReturnedViews", "take_returned_views"]

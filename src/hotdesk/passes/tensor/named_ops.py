@@ -15,7 +15,7 @@ Rules:
 5. An elementwise op that reads the tensor it overwrites gets it as an input (see `inits`).
 6. A convolution, or a product over one dimension, of 16-bit floats whose result in 32 bits is only rounded to their type rounds
    it itself. Such floats that are added before are what its sums begin with; those that are widened for a product are read as
-   they are.
+   they are, also where elementwise ops compute more before the rounding.
 7. A `tm_tensor.sort` of which only the first elements along its dimension are read says how many, as `hotdesk.first`.
 
 Elementwise ops are rewritten outside of loops and branches, other ops wherever they are.

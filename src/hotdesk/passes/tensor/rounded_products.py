@@ -11,6 +11,9 @@ whose operands are 16-bit floats, widened for it, reads them as they are.
     %t = linalg.generic ins(%p, %s) { p + s }                   %i = linalg.generic ins(%bias) outs(%e') { bias }
     %r = linalg.generic ins(%t) { truncf }                 ->   %r = hotdesk.contract %x, %y, %i {accumulate = true} : bf16
 
+Where more is computed of the sums before they are rounded, as with the factors of `addmm`, the product gives them in 32 bits, but
+reads its operands as they are, too.
+
 The numbers are the same, but for the order in which they are added up: kernels sum in 32 bits and round each sum once. One that
 adds to what it finds does so only where that is a broadcast of 16-bit floats: then it finds these. Products over several letters
 are left alone, and transposed convolutions whose windows overlap: these may be several products, added to one another in memory.
@@ -18,7 +21,7 @@ are left alone, and transposed convolutions whose windows overlap: these may be 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -71,6 +74,7 @@ def round_products(function: ir.Operation, makers: list[ir.Operation]) -> Iterat
             maker
         )  # of what the rewriting of others has left: a product may multiply what another one rounds
         if each is None:
+            yield from _read_as_they_were(maker)
             continue
         at, rounding = each.at, each.behind[-1]
         total = byte_size(maker.results[0], function)
@@ -80,18 +84,55 @@ def round_products(function: ir.Operation, makers: list[ir.Operation]) -> Iterat
         if each.base is not None:
             to = _begun(*each.base, to, at)
             attributes["accumulate"] = ir.BoolAttr.get(True)
-        operands, letters = [*each.operands], [*letters_of(maker)] if maker.name == "hotdesk.contract" else []
-        for i, value in enumerate(operands):
-            if value != maker.operands[i]:
-                last_of = set(letters[i]) - set(letters[2]) - set(letters[1 - i])
-                operands[i], letters[i], folded = through_transposes(value, letters[i], last_of)
-                yield from folded
-        if letters:
-            attributes["equation"] = ir.StringAttr.get(f"{','.join(letters[:2])}->{letters[2]}")
-        new = create(maker.name, [*operands, to], [kind], attributes, before=at)
+        operands, equation, folded = _read(maker, each.operands)
+        yield from folded
+        new = create(maker.name, [*operands, to], [kind], {**attributes, **equation}, before=at)
         rounding.results[0].replace_all_uses_with(new.results[0])
         for op in (*reversed(each.behind), maker):
             op.erase()
+
+
+def _read(
+    maker: ir.Operation, operands: Sequence[ir.Value]
+) -> tuple[list[ir.Value], dict[str, ir.Attribute], list[Decision]]:
+    """What a product reads in place of operands of its own, its equation, and what has been folded into that."""
+    found, letters = [*operands], [*letters_of(maker)] if maker.name == "hotdesk.contract" else []
+    decisions = list[Decision]()
+    for i, value in enumerate(operands):
+        if value != maker.operands[i]:
+            last_of = set(letters[i]) - set(letters[2]) - set(letters[1 - i])
+            found[i], letters[i], folded = through_transposes(value, letters[i], last_of)
+            decisions.extend(folded)
+    equation = ir.StringAttr.get(f"{','.join(letters[:2])}->{letters[2]}") if letters else None
+    return found, {} if equation is None else {"equation": equation}, decisions
+
+
+def _read_as_they_were(maker: ir.Operation) -> Iterator[Decision]:
+    """Has a product in 32 bits whose result becomes 16-bit floats in the end read the 16-bit floats that it multiplies."""
+    if maker.name != "hotdesk.contract" or not _is_one_sum(maker):
+        return
+    given = maker.operands[0], maker.operands[1]
+    operands = _as_they_were(given)
+    narrow = element_of(operands[0].type)
+    if operands == given or not _is_rounded_later(maker.results[0], narrow):
+        return
+    found, equation, folded = _read(maker, operands)
+    yield from folded
+    kind, attributes = maker.results[0].type, {**attributes_of(maker), **equation}
+    new = create(maker.name, [*found, maker.operands[2]], [kind], attributes, before=maker)
+    maker.results[0].replace_all_uses_with(new.results[0])
+    maker.erase()
+
+
+def _is_rounded_later(value: ir.Value, narrow: str) -> bool:
+    """Whether elementwise ops alone, each of which alone reads the one before, lie between a tensor and its rounding."""
+    while rounding_of(value, narrow) is None:
+        readers = users(value)
+        each = read_generic(readers[0]) if len(readers) == 1 else None
+        if each is None or not all(each.parallel) or len(each.op.results) != 1 or each.op.results[0].type != value.type:
+            return False
+        value = each.op.results[0]
+    return True
 
 
 def _begun(source: ir.Value, places: ir.AffineMap, to: ir.Value, before: ir.Operation) -> ir.Value:

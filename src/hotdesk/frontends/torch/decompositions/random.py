@@ -99,7 +99,7 @@ def _rrelu(
 
 
 def _uniform(x: Tensor, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Never `high`, as in PyTorch: what rounding makes of numbers below it is `low`."""
+    """Never `high`, as in PyTorch: a number that is rounded to it becomes `low`."""
     dtype = _drawn(x.dtype)
     drawn = (torch.rand(x.shape, dtype=x.dtype).to(dtype) * (high - low) + low).to(x.dtype)
     return torch.where(drawn.to(dtype) >= high, low, drawn).to(x.dtype)
