@@ -7,7 +7,7 @@ from typing import Any
 
 from torch_mlir import ir
 
-from hotdesk.analysis.allocations import merging, ranges, slot_places, slots
+from hotdesk.analysis.allocations import memory_slots, merging, ranges, slot_places
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.ranges import LiveRange
 from hotdesk.analysis.allocations.sharing import Sharing
@@ -64,7 +64,7 @@ BEFORE_THREADS = (
 )  # fmt: skip
 SHARING = {
     "live ranges end one op early": Case(
-        changed(slots, "live_range", _shorter), FaultKind.OVERLAP, program(*TURNED, kind=SQUARE)
+        changed(memory_slots, "live_range", _shorter), FaultKind.OVERLAP, program(*TURNED, kind=SQUARE)
     ),
     "a slot is too small": Case(
         changed(Sharing, "_candidates", _smaller_ones_too), FaultKind.OUT_OF_BOUNDS, program(*SMALL_THEN_LARGE)
