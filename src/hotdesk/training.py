@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hotdesk.compiling.compile import compile
 from hotdesk.compiling.options import Options, given_options
@@ -30,9 +32,14 @@ class TrainingStep:
         program: what runs. It takes the learning rates, then the example.
     """
 
-    def __init__(self, program: Program, optimizer: Optimizer, trace: StepTrace, rates: list[Tensor]) -> None:
+    def __init__(
+        self, program: Program, model: nn.Module, optimizer: Optimizer, trace: StepTrace, rates: list[Tensor]
+    ) -> None:
         self.program = program
+        self._model = model
+        self._held = _held(model)
         self._optimizer = optimizer
+        self._groups = [tuple(group["params"]) for group in optimizer.param_groups]
         self._moments = trace.moments
         self._fixed_rates = trace.fixed_rates
         self._rates = rates
@@ -49,8 +56,10 @@ class TrainingStep:
 
         Raises:
             CallError: an argument is not as compiled for.
-            OptionError: a setting of the optimizer has changed that was read when the step was compiled.
+            OptionError: a setting of the optimizer has changed that was read when the step was compiled; or a parameter or buffer
+                is another tensor, lies elsewhere, or is trained where it was not, or the other way round.
         """
+        self._check_model()
         self._check_settings()
         for rate, group in zip(self._rates, self._optimizer.param_groups, strict=True):
             rate.fill_(float(group["lr"]))
@@ -63,12 +72,37 @@ class TrainingStep:
         if len(now) != len(self._settings):
             expected = f"{len(self._settings)} groups of parameters, as when the step was compiled"
             raise OptionError("the optimizer", expected=expected, got=str(len(now)), hint="Call compile_step again.")
+        for group, known in zip(self._optimizer.param_groups, self._groups, strict=True):
+            if len(group["params"]) != len(known) or any(map(operator.is_not, group["params"], known)):
+                expected = "the parameters that they had when the step was compiled, in their order"
+                raise OptionError(
+                    "groups of the optimizer", expected=expected, got="others", hint="Call compile_step again."
+                )
         for group, known in zip(now, self._settings, strict=True):
             for name, value in known.items():
                 if group.get(name) != value:
                     what = f"setting '{name}' of the optimizer"
                     expected = f"{value!r}, as when the step was compiled"
                     raise OptionError(what, expected=expected, got=repr(group.get(name)), hint=_hint(name))
+
+    def _check_model(self) -> None:
+        """Refuses tensors that are not those that the program changes, and hooks, which it does not run."""
+        from hotdesk.frontends.torch.training import refuse_hooks
+
+        refuse_hooks(self._model, self._optimizer)
+        now = _held(self._model)
+        for name in {**self._held, **now}:
+            known, found = self._held.get(name), now.get(name)
+            if known is None or found is None or known.tensor is not found.tensor:
+                got = (
+                    "none" if found is None else "a tensor that was not there then" if known is None else "another one"
+                )
+                raise _changed(name, "the tensor that was there when the step was compiled", got, _COPY)
+            if known.place != found.place:
+                raise _changed(name, "the memory that it had when the step was compiled", "memory elsewhere", _COPY)
+            if known.is_trained != found.is_trained:
+                expected, got = (f"`requires_grad` {each.is_trained}" for each in (known, found))
+                raise _changed(name, f"{expected}, as when the step was compiled", got, "Call compile_step again.")
 
     def _take_up_state(self) -> None:
         """What was put in place of the optimizer's state, as `load_state_dict` does, is copied to where the program has it."""
@@ -138,6 +172,7 @@ def compile_step(
     _check(model, optimizer, example)
     options = Options(recompute=True) if options is None else given_options(options)
     options = options if budget is None else replace(options, budget=budget)
+    options = replace(options, prepare=0)  # what is not trained may be loaded anew, too
     rates = [torch.zeros((), dtype=torch.float64) for _ in optimizer.param_groups]
     with whole_imports():
         from hotdesk.frontends.torch.training import trace_step
@@ -145,7 +180,30 @@ def compile_step(
         trace = trace_step(model, loss, optimizer, example, rates)
     with torch.no_grad():
         program = compile(trace.model, (rates, *example), options=options)
-    return TrainingStep(program, optimizer, trace, rates)
+    return TrainingStep(program, model, optimizer, trace, rates)
+
+
+class _Held(NamedTuple):
+    """A parameter or buffer, and what of it the program was compiled for."""
+
+    tensor: Tensor
+    place: tuple[object, ...]
+    is_trained: bool
+
+
+def _held(model: nn.Module) -> dict[str, _Held]:
+    """The parameters and buffers of a model by name; those that it ties, once."""
+    return {
+        name: _Held(each, (each.data_ptr(), each.dtype, each.shape, each.stride()), each.requires_grad)
+        for name, each in chain(model.named_parameters(), model.named_buffers())
+    }
+
+
+_COPY = "Copy into it (`load_state_dict` does, `tensor.copy_(…)`), or call compile_step again."
+
+
+def _changed(name: str, expected: str, got: str, hint: str) -> OptionError:
+    return OptionError(f"parameter or buffer `{name}` of the model", expected=expected, got=got, hint=hint)
 
 
 def _check(model: Any, optimizer: Any, example: Any) -> None:
@@ -159,13 +217,10 @@ def _check(model: Any, optimizer: Any, example: Any) -> None:
 
 
 def _settings(optimizer: Optimizer, *, rates: bool) -> list[Mapping[str, Any]]:
-    """All settings of the groups, with their learning rates or without, and how many parameters they have, as values."""
+    """All settings of the groups, with their learning rates or without, as values."""
     left_out = ("params",) if rates else ("params", "lr")
     return [
-        {
-            **{name: _value(given) for name, given in group.items() if name not in left_out},
-            "params": len(group["params"]),
-        }
+        {name: _value(given) for name, given in group.items() if name not in left_out}
         for group in optimizer.param_groups
     ]
 

@@ -1,5 +1,9 @@
 """`hotdesk.compile_step`: a step of training is what eager PyTorch does, in less memory."""
 
+# PyTorch is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportPrivateUsage=false
+
 from __future__ import annotations
 
 import copy
@@ -383,6 +387,90 @@ def test_state_that_was_loaded_goes_on() -> None:
     pair.assert_same()
 
 
+class Frozen(nn.Module):
+    """What is not trained is computed with before it meets what is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(8, 6).requires_grad_(False)
+        self.norm = nn.BatchNorm1d(6).requires_grad_(False).eval()
+        self.last = nn.Linear(6, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.last(torch.tanh(self.norm(self.first(x))))
+
+
+def test_what_is_not_trained_may_be_loaded_anew() -> None:
+    example = (torch.randn(4, 8), torch.randn(4, 3))
+    pair = Pair(Frozen(), lambda p: SGD([each for each in p if each.requires_grad], lr=0.1), nn.MSELoss(), example)
+    pair.both(*example)
+    shifted = {
+        name: each + torch.rand(each.shape) if each.is_floating_point() else each
+        for name, each in pair.like.state_dict().items()
+    }
+    for model in (pair.model, pair.like):
+        model.load_state_dict(shifted)
+    for _ in range(2):
+        found, expected = pair.both(*example)
+        assert found == pytest.approx(expected, rel=1e-5)
+    pair.assert_same()
+
+
+def test_tensors_that_are_not_those_that_were_compiled_for_are_refused() -> None:
+    """Parameters that are frozen, replaced or moved, and groups of others; what was put back goes on."""
+    x, y = torch.randn(4, 8), torch.randn(4, 6)
+    model = nn.Sequential(nn.Linear(8, 6), nn.BatchNorm1d(6))
+    linear, norm, like = cast(nn.Linear, model[0]), cast(nn.BatchNorm1d, model[1]), copy.deepcopy(model[0])
+    optimizer = SGD(model.parameters(), lr=0.1)
+    step = hotdesk.compile_step(model, nn.MSELoss(), optimizer, (x, y))
+    weight, mean, memory = linear.weight, norm.running_mean, linear.weight.data
+    group = optimizer.param_groups[0]
+    params = group["params"]
+    changes: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+        r"`0.weight`.*`requires_grad` True.*got `requires_grad` False": (
+            lambda: weight.requires_grad_(False),
+            lambda: weight.requires_grad_(True),
+        ),
+        r"`0.weight`.*expected the memory .* got memory elsewhere": (
+            lambda: setattr(weight, "data", memory.clone()),
+            lambda: setattr(weight, "data", memory),
+        ),
+        r"`0.weight`.*got another one": (
+            lambda: model.__setitem__(0, like),
+            lambda: model.__setitem__(0, linear),
+        ),
+        r"`0.weight`.*got none": (
+            lambda: setattr(linear, "weight", None),
+            lambda: setattr(linear, "weight", weight),
+        ),
+        r"`1.running_mean`.*got another one": (
+            lambda: setattr(norm, "running_mean", torch.ones(6)),
+            lambda: setattr(norm, "running_mean", mean),
+        ),
+        r"`2.weight`.*got a tensor that was not there": (
+            lambda: model.append(nn.Linear(6, 6)),
+            lambda: model.pop(2),
+        ),
+        r"groups of the optimizer: expected the parameters that they had": (
+            lambda: group.update(params=params[::-1]),
+            lambda: group.update(params=params),
+        ),
+        r"a hook of `0.weight`": (
+            lambda: weight.register_hook(torch.neg),
+            lambda: cast(Any, weight)._backward_hooks.clear(),
+        ),
+    }
+    before = {name: each.clone() for name, each in model.state_dict().items()}
+    for message, (change, undo) in changes.items():
+        change()
+        with pytest.raises(OptionError, match=message):
+            step(x, y)
+        undo()
+    torch.testing.assert_close(dict(model.state_dict()), before, atol=0, rtol=0)
+    assert step(x, y).isfinite()
+    assert not torch.equal(weight, before["0.weight"])
+
+
 class Blocks(nn.Module):
     """Residual blocks of convolutions of all kinds, whose gradients read padded, strided and transposed images."""
 
@@ -552,7 +640,7 @@ def test_momentum_that_is_damped_has_to_have_begun() -> None:
 
 
 class Recurrent(nn.Module):
-    def __init__(self, kind: type[nn.RNNBase]) -> None:
+    def __init__(self, kind: Callable[..., nn.RNNBase]) -> None:
         super().__init__()
         self.rows = kind(6, 8, batch_first=True)
         self.last = nn.Linear(8, 4)

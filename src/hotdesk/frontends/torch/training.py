@@ -134,7 +134,7 @@ def trace_step(
             does not see; the loss is no number.
         ExportError: the model does something that no graph says, such as reading a tensor's value.
     """
-    _refuse_hooks(model, optimizer)
+    refuse_hooks(model, optimizer)
     example = told_apart(model, example)
     moments = _begun(optimizer, model)
     parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
@@ -273,8 +273,8 @@ def _loss(
     return found
 
 
-def _refuse_hooks(model: nn.Module, optimizer: Optimizer) -> None:
-    """Hooks of gradients and of the optimizer are run by what the trace goes around."""
+def refuse_hooks(model: nn.Module, optimizer: Optimizer) -> None:
+    """Raises OptionError for hooks of gradients and of the optimizer, which are run by what the trace goes around."""
     for name, parameter in model.named_parameters():
         if parameter._backward_hooks or getattr(parameter, "_post_accumulate_grad_hooks", None):
             raise OptionError("argument 'model'", expected="parameters without hooks", got=f"a hook of `{name}`")
@@ -488,4 +488,4 @@ def _sharing(nodes: Sequence[Node], tensors: set[Node]) -> list[list[Node]]:
     return list(groups.values())
 
 
-__all__ = ["Moment", "Step", "StepTrace", "trace_step", "update_early"]
+__all__ = ["Moment", "Step", "StepTrace", "refuse_hooks", "trace_step", "update_early"]
