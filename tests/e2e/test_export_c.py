@@ -18,6 +18,8 @@ import hotdesk
 from hotdesk.errors import NotSavableError, OptionError
 
 PAGE = Path(__file__).parents[2] / "docs" / "export-c.md"
+_STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wundef", "-Wshadow", "-Werror")
+_SANITIZED = ("cc", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 MACHINES = {"aarch64": (2, 183), "armv7": (1, 40), "thumbv7em": (1, 40), "riscv64": (2, 243), "riscv32": (1, 243)}
 
 
@@ -46,11 +48,11 @@ def _run(
     folder: Path,
     name: str,
     args: tuple[torch.Tensor, ...],
-    compiler: Sequence[str] = ("cc",),
+    compiler: Sequence[str] = _SANITIZED,
     emulator: Sequence[str] = (),
 ) -> bytes:
     files = [f"{name}.c", f"{name}_weights.S", f"{name}_kernels.o", "main.c"]
-    command = [*compiler, "-O1", "-std=c11", "-Wall", "-Wextra", "-Werror", *files, "-lm", "-o", "example"]
+    command = [*compiler, "-O1", *_STRICT, *files, "-lm", "-o", "example"]
     subprocess.run(command, cwd=folder, check=True)
     given = b"".join(each.numpy().tobytes() for each in args)
     return subprocess.run([*emulator, folder / "example"], input=given, capture_output=True, check=True).stdout
@@ -68,6 +70,32 @@ def _require_as_pytorch(found: bytes, model: Net, args: tuple[torch.Tensor, ...]
 def test_what_is_exported_computes_the_same(tmp_path: Path) -> None:
     model, args = _exported(tmp_path, name="net")
     _require_as_pytorch(_run(tmp_path, "net", args), model, args)
+
+
+class Block(torch.nn.Module):
+    """Words looked up, steps of an LSTM, and attention among them: tables, loops, and a check of indices."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = torch.nn.Embedding(20, 8)
+        self.rows = torch.nn.LSTM(8, 8, batch_first=True)
+        self.mix = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, norm_first=True)
+
+    def forward(self, words: torch.Tensor) -> torch.Tensor:
+        return self.mix(self.rows(self.words(words))[0])
+
+
+@pytest.mark.slow
+def test_no_access_outside_of_memory_and_nothing_undefined(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model, words = Block().eval(), torch.arange(10).reshape(2, 5)
+    hotdesk.compile(model, (words,)).export_c(tmp_path)
+    found = np.frombuffer(_run(tmp_path, "model", (words,)), np.float32)
+    np.testing.assert_allclose(found.reshape(2, 5, 8), model(words).detach().numpy(), rtol=1e-4, atol=1e-6)
+    given = torch.full((2, 5), 20).numpy().tobytes()
+    failed = subprocess.run([tmp_path / "example"], input=given, capture_output=True, check=False)
+    assert failed.returncode == 1
+    assert b"index" in failed.stderr
 
 
 @pytest.mark.slow

@@ -221,7 +221,7 @@ const char *{self.name}_error(int code);
         lines += [f"table[{place}] = (void *){each};" for place, each in zip(places, names, strict=True)]
         lines += [f"table[{place}] = (uint8_t *)table[{lender}] + {offset};" for place, lender, offset in layout.lent]
         body = "\n    ".join([*lines, f"table[{count}] = &status;"])
-        arena = f"static _Alignas(64) uint8_t arena[{max(layout.plan.arena, 1)}];\n" if layout.in_arena else ""
+        arena = _ARENA.replace("BYTES", str(max(layout.plan.arena, 1))) if layout.in_arena else ""
         numbers = ", ".join(str(each) for each in list(layout.numbers)) or "0"
         cases = "\n".join(f"    case {each.code}: return {_quoted(each.message)};" for each in made.assertions)
         return f"""#include "{name}.h"
@@ -280,6 +280,15 @@ const char *{name}_error(int code) {{
             ]
         )
 
+
+_ARENA = """#if __STDC_VERSION__ >= 201112L
+#define ALIGNED _Alignas(64)
+#else
+#define ALIGNED __attribute__((aligned(64)))
+#endif
+static ALIGNED uint8_t arena[BYTES];
+"""
+"""C has `_Alignas` since 2011; compilers that have it in no form do not take GNU's assembly of the weights either."""
 
 _WEIGHTS = """/* The weights, as a section that is only read. */
     .section .rodata.NAME_weights,"a"
