@@ -1,5 +1,9 @@
 """Programs exported as C: built by the system's compiler and run beside PyTorch; of other processors, object files are read."""
 
+# PyTorch is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportPrivateUsage=false
+
 from __future__ import annotations
 
 import re
@@ -167,7 +171,7 @@ class Ones(torch.nn.Module):
         self.limit = limit
 
     def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
-        count = n.item()
+        count = int(n.item())
         torch._check(count >= 0)
         if self.limit is not None:
             torch._check(count <= self.limit)
