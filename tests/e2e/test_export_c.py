@@ -171,7 +171,7 @@ class Ones(torch.nn.Module):
         self.limit = limit
 
     def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
-        count = int(n.item())
+        count: Any = n.item()
         torch._check(count >= 0)
         if self.limit is not None:
             torch._check(count <= self.limit)
