@@ -94,7 +94,7 @@ TENSORS = (
         "destinations",
         (
             *(CopyResultsEarly(), SumInBlocks(), RematerializeCheapOps(), EliminateEmptyTensors(), COMBINED),
-            ChooseDestinations(reload_scalars=True, results_in_donated=True),
+            ChooseDestinations(reload_scalars=True, results_in_donated=True, overlapping_moves=True),
         ),
     ),
 )
@@ -103,7 +103,14 @@ TENSORS = (
 MEMORY = (
     Stage(
         "bufferize",
-        (OneShotBufferize(reload_scalars=True, results_in_donated=True, allow_return_allocs_from_loops=False),),
+        (
+            OneShotBufferize(
+                reload_scalars=True,
+                overlapping_moves=True,
+                results_in_donated=True,
+                allow_return_allocs_from_loops=False,
+            ),
+        ),
     ),
     Stage("buffers", (AllocateWorkspaces(), DeallocateAfterLastUse(reload_scalars=True))),  # kernels load scalars again
 )

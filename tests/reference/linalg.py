@@ -95,6 +95,10 @@ def _copy(machine: Interpreter, op: Operation, operands: list[Any], values: Valu
     return [operands[0].astype(operands[1].dtype)]
 
 
+def _move(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [operands[0].copy()]
+
+
 def _transpose(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
     turned: Any = np.transpose(operands[0], integers(op.attributes["permutation"]))
     return [turned.copy()]
@@ -216,6 +220,7 @@ _ON_TENSORS: dict[str, Meaning] = {
     "hotdesk.contract": _own_contract,
     "hotdesk.conv": _own_convolution,
     "hotdesk.pool": _own_pooling,
+    "hotdesk.move": _move,
 }
 
 

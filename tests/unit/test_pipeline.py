@@ -142,8 +142,9 @@ TEXT = (
     "hotdesk-sink-concat,hotdesk-widen-in-readers,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
     "hotdesk-decompose-concat-and-pad,hotdesk-erase-dead,hotdesk-copy-results-early,hotdesk-sum-in-blocks,hotdesk-rematerialize-cheap-ops,"
     "hotdesk-eliminate-empty-tensors,"
-    "hotdesk-combine-in-rows,hotdesk-choose-destinations{reload-scalars=true results-in-donated=true},"
-    "hotdesk-one-shot-bufferize{results-in-donated=true allow-return-allocs-from-loops=false reload-scalars=true},"
+    "hotdesk-combine-in-rows,hotdesk-choose-destinations{reload-scalars=true results-in-donated=true overlapping-moves=true},"
+    "hotdesk-one-shot-bufferize{results-in-donated=true allow-return-allocs-from-loops=false reload-scalars=true "
+    "overlapping-moves=true},"
     "hotdesk-allocate-workspaces,hotdesk-buffer-deallocation{reload-scalars=true})"
 )
 

@@ -66,6 +66,10 @@ class Reason(str, Enum):
     )
     SMALL_AND_LOCAL = "small-and-local", "The buffer is small, and nothing uses it after the scope that it is made in."
     PLACED_IN_ARENA = "placed-in-arena", "The buffer has a place in the function's arena."
+    MOVED_WITHIN = (
+        "moved-within",
+        "The elements go to other places of the memory that they lie in, in an order that overwrites none before it is read.",
+    )
     COPY_OF_ITSELF = "copy-of-itself", "Source and target are the same memory."
     NOTHING_COPIED = "nothing-copied", "The buffers have no elements."
     ALREADY_THERE = "already-there", "The target holds already what the copy would write."

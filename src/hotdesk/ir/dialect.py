@@ -15,6 +15,7 @@
 * `hotdesk.foreign ins…, numbers…, inits… {callee, op, groups}`: a call of the function `callee`, which the front end brought,
   for an `op` that has no lowering. `groups` says how many there are of each kind of operand; `keeps` is there if
   the call keeps something beside its results. `operandSegmentSizes` and `resultSegmentSizes` are as IRDL wants them.
+* `hotdesk.move source, target`: on memrefs alone, the elements of one in the other, which it may overlap, as C's `memmove` does.
 * `hotdesk.own init`: the same contents in memory that others may write; bufferization removes it.
 
 On tensors each has one result, tied to `init`, or a foreign call one for each of its `inits`; on memrefs none. The dialect is
@@ -80,6 +81,11 @@ irdl.dialect @hotdesk {{
     irdl.results(result: optional %result)
   }}
   {_FOREIGN}
+  irdl.operation @move {{
+    %source = irdl.any
+    %target = irdl.any
+    irdl.operands(source: %source, target: %target)
+  }}
   irdl.operation @own {{
     %init = irdl.any
     irdl.operands(init: %init)

@@ -10,7 +10,8 @@ from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.rewrites import bufferize_destination_style
 
 _INIT = {"hotdesk.contract": 2, "hotdesk.conv": 2, "hotdesk.pool": 1}
-WITH_KERNELS = (*_INIT, "hotdesk.attention")
+MOVE = "hotdesk.move"
+WITH_KERNELS = (*_INIT, "hotdesk.attention", MOVE)
 """The ops whose kernels are made for their operands."""
 FOREIGN = "hotdesk.foreign"
 

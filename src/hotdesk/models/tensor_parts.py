@@ -9,6 +9,7 @@ that computes it everywhere; where that could fail or has effects, the payload c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -25,7 +26,7 @@ from hotdesk.ir.building import (
     sliced,
 )
 from hotdesk.ir.types import DYNAMIC, shape_of
-from hotdesk.ir.walking import constant_of, defining_op, int_array, integer_of, nested_ops, segment_sizes
+from hotdesk.ir.walking import constant_of, defining_op, int_array, integer_of, made_by, nested_ops, segment_sizes
 from hotdesk.models.facts import reads_tensors
 from hotdesk.models.model import OpModel
 from hotdesk.models.payloads import computed, computed_in_loops, inlined, makes_tensors
@@ -55,15 +56,40 @@ def expand_concat(op: ir.Operation) -> list[ir.Value]:
     kind = op.results[0].type
     zero = offset = index_constant(0, op)
     offsets: list[ir.Value] = []
-    for operand in op.operands:
+    parts = [_without_cast(operand) for operand in op.operands]
+    for operand in parts:
         offsets.append(offset)
         offset = _add(offset, dim(operand, axis, op), op)
     first = op.operands[0]
     dynamic = [offset if i == axis else dim(first, i, op) for i, size in enumerate(shape_of(kind)) if size is None]
     into = create("tensor.empty", dynamic, [kind], before=op).results[0]
-    for operand, start in zip(op.operands, offsets, strict=True):
-        into = insert_at(operand, into, [start if i == axis else zero for i in range(len(shape_of(kind)))], op)
+    for number in _slices_first(parts, kind, axis):
+        start = [offsets[number] if i == axis else zero for i in range(len(shape_of(kind)))]
+        into = insert_at(parts[number], into, start, op)
     return [into]
+
+
+def _without_cast(value: ir.Value) -> ir.Value:
+    """What a value was before a cast, which says more of its sizes."""
+    cast = made_by(value, "tensor.cast")
+    return value if cast is None or None in shape_of(cast.operands[0].type) else cast.operands[0]
+
+
+def _slices_first(parts: Sequence[ir.Value], kind: ir.Type, axis: int) -> list[int]:
+    """The parts by number, but slices of tensors of the result's type in front of all others, the largest first.
+
+    Where the result takes the place of such a tensor, the first moves in it, what it overwrites of other slices is kept
+    aside, and the others are put over what was moved away.
+    """
+
+    def rank(number: int) -> tuple[bool, bool, int]:
+        taken = made_by(parts[number], "tensor.extract_slice")
+        if taken is None or taken.operands[0].type != kind:
+            return True, True, 0
+        size = shape_of(parts[number].type)[axis]
+        return False, size is not None, -(size or 0)
+
+    return sorted(range(len(parts)), key=rank)
 
 
 def expand_pad(op: ir.Operation) -> list[ir.Value] | None:

@@ -9,6 +9,7 @@ from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.extents import WHOLE, within
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR
+from hotdesk.ir.signature import signature
 
 
 def copied_bytes(analysis: InPlaceAnalysis) -> dict[int, int]:
@@ -47,15 +48,23 @@ def _inserted(analysis: InPlaceAnalysis) -> Iterator[int]:
 def copied_results(analysis: InPlaceAnalysis) -> list[int]:
     """The results that are copied to memory of their own at the end, by number, if none may be an argument's memory.
 
-    What has no contents is not, nor is what the function gives back and made in places of its own, whichever of them it is.
+    What has no contents is not, nor is what the function gives back and made in places of its own, whichever of them it is. New
+    contents of state are not where they lie in its memory.
     """
     function, places, readers = analysis.function, analysis.places, analysis.readers
+    states = {
+        formal.state: argument
+        for formal, argument in zip(signature(function.function).arguments, function.arguments, strict=True)
+        if formal.state is not None
+    }
     taken: set[int] = set()
     found: list[int] = []
     for number, value in enumerate(function.end.operands):
         if value == NOT_A_TENSOR or readers.root[value] in readers.undefined:
             continue
         locations = places.locations(value)
+        if number in states and locations == ((places.find(states[number]), WHOLE),):
+            continue
         one = function.gives_back or (len(locations) == 1 and places.stay(locations[0][0]))
         if one and all(
             extent is WHOLE and _is_own(places, place) and place not in taken for place, extent in locations

@@ -37,15 +37,21 @@ def slices_in_the_way(analysis: InPlaceAnalysis) -> dict[int, Clash | None]:
         if conflict is not None
     )
     for clash, value, block in copies:
-        number = None if clash is None else _slice_of(function, value_read(function, clash))
-        if number is None:
-            continue
-        taken = function.ops[number]
-        if cost_of_copy(function, taken.results[0], taken.block) < cost_of_copy(function, value, block):
+        number = smaller_slice(function, clash, value, block)
+        if number is not None:
             found.setdefault(number, clash)
     for number in _written_over(analysis):
         found.setdefault(number, None)
     return found
+
+
+def smaller_slice(function: TensorProgram, clash: Clash | None, value: int, block: int) -> int | None:
+    """The op that takes the slice by which a clash reads too late, if a copy has fewer bytes than one of `value` in a block."""
+    number = None if clash is None else _slice_of(function, value_read(function, clash))
+    if number is None:
+        return None
+    taken = function.ops[number]
+    return number if cost_of_copy(function, taken.results[0], taken.block) < cost_of_copy(function, value, block) else None
 
 
 def _written_over(analysis: InPlaceAnalysis) -> Iterator[int]:

@@ -6,7 +6,8 @@ does not, because an insertion puts the result there.
 
 New contents of an argument that is state are computed in its memory, and its operand without contents gives way to the argument,
 if in-place analysis finds nothing that would be lost. That is decided in front of all else, so that nothing else is put there
-meanwhile: it would be in the way, and the new contents would be copied.
+meanwhile: it would be in the way, and the new contents would be copied. What would be lost is no obstacle where it
+is read by a slice of fewer bytes than the state, of which a copy is taken first (`copied_slices`; bufferization asks again).
 
 Of a function (`choose_destinations`): its ops are decided from the top, with what control flow passes forward known. What comes
 round a loop is not decided by then: a result that lies with one argument of a loop cannot lie with another one, to which it may
@@ -20,10 +21,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from hotdesk.analysis.in_place.copied_bytes import copied_bytes
+from hotdesk.analysis.in_place.copied_slices import smaller_slice
 from hotdesk.analysis.in_place.displacement import find_displacement
 from hotdesk.analysis.in_place.flow_copies import FlowCopies
 from hotdesk.analysis.in_place.flow_edges import FlowEdges
-from hotdesk.analysis.in_place.inplace import analyse_in_place
+from hotdesk.analysis.in_place.inplace import analyse_in_place, with_slices
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
@@ -113,48 +115,87 @@ def choose_destinations(function: TensorProgram, *, apart: bool = True) -> Desti
 
     With `apart`, what the function returns stays out of its arguments.
     """
-    chosen = _dying(function, apart=apart)
+    chosen, slices = _dying(function, apart=apart)
     if not chosen or not function.flows:
         return chosen
-    before, after = _copied(function), _copied(_with(function, chosen))
+    before, after = _copied(function), _copied(_with(with_slices(function, slices), chosen))
     if sum(after.values()) <= sum(before.values()):
         return chosen
     worse = [function.ops[loop] for loop, cost in after.items() if loop >= 0 and cost > before.get(loop, 0)]
     rest = {key: value for key, value in chosen.items() if not any(loop.number <= key[0] < loop.end for loop in worse)}
-    return rest if sum(_copied(_with(function, rest)).values()) <= sum(before.values()) else {}
+    after = _copied(_with(with_slices(function, slices), rest))
+    return rest if sum(after.values()) <= sum(before.values()) else {}
 
 
-def _dying(function: TensorProgram, *, apart: bool) -> Destinations:
+_ROUNDS = 4
+"""In which slices are found that are copied so that state can be written."""
+
+
+def _dying(function: TensorProgram, *, apart: bool) -> tuple[Destinations, frozenset[int]]:
+    """The operands that are chosen, from the top, and the slices that are copied for the sake of state."""
+    begun = _begun(function)
+    slices = frozenset[int]()
+    for _ in range(_ROUNDS):
+        if not begun.slices:
+            break
+        slices |= begun.slices
+        begun = _begun(with_slices(function, slices))
+    if begun.slices or (slices and not begun.states):
+        slices, begun = frozenset[int](), _begun(function)
+    lent = _returned_groups(begun.function, begun.readers) if apart else frozenset[int]()
+    chosen = begun.states | {
+        (taken.op, taken.operand): taken.value
+        for op in begun.function.ops
+        for taken in decide_destination(begun.function, op, begun.places, begun.readers, lent, begun.states)
+        if taken.fresh and taken.value is not None
+    }
+    return chosen, slices
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A function in which what becomes state is decided, and the slices in the way of more of that."""
+
+    function: TensorProgram
+    readers: Readers
+    places: Places
+    states: Destinations
+    slices: frozenset[int]
+
+
+def _begun(function: TensorProgram) -> _Begun:
     readers = Readers(function)
     places = Places(function, readers)
     FlowCopies(function, places, readers, FlowEdges(function)).pass_forward()
-    lent = _returned_groups(function, readers) if apart else frozenset[int]()
-    states = _in_state(function, places, readers)
-    return states | {
-        (taken.op, taken.operand): taken.value
-        for op in function.ops
-        for taken in decide_destination(function, op, places, readers, lent, states)
-        if taken.fresh and taken.value is not None
-    }
+    return _Begun(function, readers, places, *_in_state(function, places, readers))
 
 
-def _in_state(function: TensorProgram, places: Places, readers: Readers) -> Destinations:
-    """The arguments that are state in whose memory their new contents are computed, in place of operands without contents."""
+def _in_state(function: TensorProgram, places: Places, readers: Readers) -> tuple[Destinations, frozenset[int]]:
+    """The arguments that are state in whose memory their new contents are computed, in place of operands without contents; and
+    the slices that have to be copied so that more may be.
+
+    An insertion into an operand without contents leaves what is around its part as it is: that may be anything.
+    """
     found: Destinations = {}
+    slices: set[int] = set()
     wanted = _states(function, readers)
     for op in function.ops if wanted else ():
         for operand, result in op.facts.ties:
             value = op.operands[operand]
             state = wanted.get(readers.root[op.results[result]])
-            if state is None or operand in op.facts.reads or readers.extent[value] is not WHOLE:
+            reads = operand in op.facts.reads and (op.facts.part is None or op.facts.part.container != operand)
+            if state is None or reads or readers.extent[value] is not WHOLE:
                 continue
             alike = function.values[state].value.type == function.values[op.results[result]].value.type
             if not alike or readers.root[value] not in readers.undefined:
                 continue
-            if places.conflict(op, operand, state, result) is None:
+            conflict = places.conflict(op, operand, state, result)
+            if conflict is None:
                 places.join(state, op.results[result])
                 found[op.number, operand] = state
-    return found
+            elif (number := smaller_slice(function, conflict.clash, state, op.block)) is not None:
+                slices.add(number)
+    return found, frozenset(slices)
 
 
 def _states(function: TensorProgram, readers: Readers) -> dict[int, int]:

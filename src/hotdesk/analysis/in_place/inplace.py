@@ -19,7 +19,7 @@ Each decision costs a look at the neighbours of a value in its place, so the ana
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hotdesk.analysis.in_place.displacement import find_displacement
@@ -116,7 +116,7 @@ def analyse_in_place(function: TensorProgram, premises: Premises = NO_PREMISES) 
     Where loops may not yield memory that an iteration made, the function is analysed again with those of their arguments staying
     that other loops would have put in several buffers (`FlowCopies.wandering`).
     """
-    function = _with_slices(function, premises)
+    function = with_slices(function, premises.slices)
     return _analyse(function, premises, Readers(function), FlowEdges(function))
 
 
@@ -124,16 +124,16 @@ def analyse_again(first: InPlaceAnalysis, premises: Premises) -> InPlaceAnalysis
     """The analysis of the same function under other premises."""
     if premises.slices == first.slices:
         return _analyse(first.function, premises, first.readers, first.edges)
-    function = _with_slices(first.function, premises)
+    function = with_slices(first.function, premises.slices)
     return _analyse(function, premises, Readers(function), first.edges)
 
 
-def _with_slices(function: TensorProgram, premises: Premises) -> TensorProgram:
-    """The function with slices that are new memory."""
+def with_slices(function: TensorProgram, slices: Collection[int]) -> TensorProgram:
+    """The function with slices, by the ops that take them, that are new memory."""
     ops = list(function.ops)
-    for number in premises.slices:
+    for number in slices:
         ops[number] = replace(ops[number], facts=Facts(reads=frozenset({0})))
-    return replace(function, ops=tuple(ops)) if premises.slices else function
+    return replace(function, ops=tuple(ops)) if slices else function
 
 
 def _analyse(function: TensorProgram, premises: Premises, readers: Readers, edges: FlowEdges) -> InPlaceAnalysis:

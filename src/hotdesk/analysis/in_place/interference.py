@@ -5,6 +5,9 @@ writes another part of the place than later reads of x want, or z writes what is
 it lies). Walking back from z may stop at an occupant before which everything is dead (`sealed`): whatever is live after z is live
 after that occupant. In a parallel loop, what each execution writes for itself must also be apart from what others see.
 
+An insertion may read other elements of the place that it writes, a slice of the same sizes and strides, where it moves them in an
+order that loses none (`TensorProgram.moves`).
+
 What has no contents may be overwritten although it is read, but not while a parallel loop reads it: other executions may write.
 """
 
@@ -15,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hotdesk.analysis.in_place.occupants import Occupant, order_of
-from hotdesk.analysis.tensors.extents import WHOLE, disjoint, same, seen_from, within
+from hotdesk.analysis.tensors.extents import WHOLE, disjoint, same, seen_from, shifted, within
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Read, Readers
 from hotdesk.explain import Reason
@@ -159,7 +162,8 @@ class Interference:
                 return read
             alike = read.operand in op.facts.elementwise
             inserted = op.facts.part is not None and read.operand == op.facts.part.source
-            if not ((alike or inserted) and same(there, written)):
+            moved = inserted and self._function.moves and bool(op.results) and shifted(there, written)
+            if not (moved or ((alike or inserted) and same(there, written))):
                 return read
         return None
 

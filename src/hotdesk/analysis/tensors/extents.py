@@ -115,6 +115,18 @@ def same(a: Extent, b: Extent) -> bool:
     return a is b is WHOLE
 
 
+def shifted(a: Extent, b: Extent) -> bool:
+    """Whether two extents are provably slices of the same sizes and strides, wherever each begins."""
+    if (
+        not (isinstance(a, Box) and isinstance(b, Box))
+        or a.frame != b.frame
+        or a.part is not None
+        or b.part is not None
+    ):
+        return False
+    return all(x[1:] == y[1:] for x, y in zip(a.dims, b.dims, strict=True))
+
+
 def disjoint(a: Extent, b: Extent) -> bool:
     """Whether two extents provably have no element in common."""
     if not (isinstance(a, Box) and isinstance(b, Box)) or a.frame != b.frame:

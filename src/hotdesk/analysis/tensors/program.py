@@ -51,7 +51,8 @@ class TensorProgram(FunctionIR[OpRecord, TensorValue]):
     `scalars` tells which op defines an index or other scalar value, by its number; `shown` which operand each argument of a
     region shows; `insertions` which result of a parallel loop an insertion writes a part of, by the insertion's number; `spaces`
     the memory space of each value (`analysis.tensors.memory_spaces`), empty if all are in the default one. With `gives_back` the
-    results are memory that the function made; else they are in the caller's.
+    results are memory that the function made; else they are in the caller's. With `moves`, an insertion may read other elements
+    of the memory that it writes (`analysis.in_place.interference`).
     """
 
     arguments: tuple[int, ...]
@@ -63,6 +64,7 @@ class TensorProgram(FunctionIR[OpRecord, TensorValue]):
     insertions: dict[int, int] = field(default_factory=dict[int, int])
     spaces: tuple[ir.Attribute | None, ...] = ()
     gives_back: bool = False
+    moves: bool = False
 
     def space(self, value: int) -> ir.Attribute | None:
         """The memory space of a value; None for the default one."""

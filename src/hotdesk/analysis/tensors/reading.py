@@ -30,7 +30,12 @@ _LOADED_AGAIN = _SEEN_LATER | {"tensor.extract"}
 
 
 def read_function(
-    function: ir.Operation, *, owned: bool = False, reload_scalars: bool = False, spaces: SpaceRules = USUAL_SPACES
+    function: ir.Operation,
+    *,
+    owned: bool = False,
+    reload_scalars: bool = False,
+    moves: bool = False,
+    spaces: SpaceRules = USUAL_SPACES,
 ) -> TensorProgram:
     """Reads a function.
 
@@ -38,12 +43,15 @@ def read_function(
         owned: it may overwrite all of its arguments.
         reload_scalars: an op that uses a scalar reads the tensor that the scalar was extracted from, for code generators that
             load it where it is used.
+        moves: insertions may read other elements of the memory that they write, for code generators that copy as `memmove` does.
         spaces: how memory spaces are found.
 
     Raises:
         BufferizationError: an op has tensors but no model; a tensor is in two memory spaces, or in none that can be inferred.
     """
-    record = _TensorReader(function, owned, _LOADED_AGAIN if reload_scalars else _SEEN_LATER).run()
+    record = replace(
+        _TensorReader(function, owned, _LOADED_AGAIN if reload_scalars else _SEEN_LATER).run(), moves=moves
+    )
     found = memory_spaces(record, spaces)
     return replace(record, spaces=found) if found else record
 

@@ -125,6 +125,20 @@ def _pooling(reader: OpReader) -> Step:
     return step
 
 
+def _move(reader: OpReader) -> Step:
+    source, target = reader.operands
+    interpreter, at = reader.interpreter, reader.at
+
+    def step(frame: Frame) -> None:
+        a, b = frame[source], frame[target]
+        if a.sizes != b.sizes:
+            message = f"moves elements of sizes {list(a.sizes)} to {list(b.sizes)}"
+            interpreter.findings.stop(FaultKind.SHAPE, at, message, b.buffer)
+        interpreter.memory.write(b, interpreter.memory.read(a, at), at)
+
+    return step
+
+
 def _attention(reader: OpReader) -> Step:
     """Softmax of all scores at once. An element is undefined if its query, a key, a value of its column or an extra is."""
     *inputs, target = reader.operands
@@ -309,5 +323,6 @@ OPS: dict[str, Implementation] = {
     "hotdesk.contract": _contract,
     "hotdesk.conv": _convolution,
     "hotdesk.foreign": _foreign,
+    "hotdesk.move": _move,
     "hotdesk.pool": _pooling,
 }

@@ -20,7 +20,8 @@ A result is written over an operand, and what control flow passes on stays where
    (`not-writable-constant`, `not-writable-weight`, `not-writable-input`, `not-writable-memory`);
 6. nobody wants later what is overwritten: no op reads it, not even the same one at places that it has written already, no other
    result was given the memory before, and no iterations share it that run at the same time (`read-later`, `read-by-same-op`,
-   `already-overwritten`, `runs-in-parallel`, `slice-instead`, `slice-overwritten`);
+   `already-overwritten`, `runs-in-parallel`, `slice-instead`, `slice-overwritten`); an insertion of another part of the same
+   memory may move elements one by one (`moved-within`);
 7. a destination without contents is an operand that dies there, with the result's elements in number, type and order, in one
    memory space (`no-dead-operand-of-same-size`, `size-not-proven-equal`, `different-element-type`, `different-layout`,
    `other-memory-space`);
@@ -101,6 +102,8 @@ class OneShotBufferize(Pass):
         use_encoding_for_memory_space: the encoding of a tensor type is its memory space.
         reload_scalars: an op that uses a scalar counts as a read of the tensor the scalar was extracted from, for code generators
             that load scalars again.
+        overlapping_moves: what is inserted may be another part of the tensor that it is inserted in, where both are slices of the
+            same sizes and strides: it becomes a `hotdesk.move`, which overwrites no element before it is read.
         test_analysis_only: the decisions are written into the IR, and it stays on tensors.
         print_conflicts: with `test-analysis-only`, what is in the way of each copy is written too.
         dump_alias_sets: with `test-analysis-only`, which values lie together is written too.
@@ -111,6 +114,7 @@ class OneShotBufferize(Pass):
         Reason.DIES_HERE,
         Reason.OVERWRITTEN_UNREAD,
         Reason.WRITTEN_IN_DESTINATION,
+        Reason.MOVED_WITHIN,
         Reason.RESULT_SLOT,
         Reason.RETURNED_AS_MADE,
         Reason.DONATED,
@@ -158,6 +162,7 @@ class OneShotBufferize(Pass):
     must_infer_memory_space: bool = False
     use_encoding_for_memory_space: bool = False
     reload_scalars: bool = False
+    overlapping_moves: bool = False
     test_analysis_only: bool = False
     print_conflicts: bool = False
     dump_alias_sets: bool = False
@@ -223,7 +228,8 @@ class OneShotBufferize(Pass):
         rules = self._spaces()
 
         def read() -> TensorProgram:
-            return read_function(node.function, owned=owned, reload_scalars=self.reload_scalars, spaces=rules)
+            reads = self.reload_scalars, self.overlapping_moves
+            return read_function(node.function, owned=owned, reload_scalars=reads[0], moves=reads[1], spaces=rules)
 
         record = read()
         record = read() if copy_between_spaces(record, rules) else record

@@ -116,6 +116,13 @@ class RewriteDecisions:
         situation = Situation(fresh=self._begins_empty(root))
         return self._add(replace(decision, hint=hint(decision, situation)))
 
+    def of_move(self, op: OpRecord, operand: int) -> Decision:
+        """About an operand that goes to another place of the memory that it lies in."""
+        size = self._record.values[op.operands[operand]].bytes
+        return self._add(
+            Decision(f"operand {operand} of {op.name}", Outcome.IN_PLACE, Reason.MOVED_WITHIN, (op.source,), size)
+        )
+
     def _begins_empty(self, value: int) -> bool:
         """Whether a value is written into memory that an op chooses freely."""
         tie = self._record.tie_to(value)

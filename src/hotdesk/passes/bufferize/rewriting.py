@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
-from hotdesk.analysis.tensors.extents import within
+from hotdesk.analysis.tensors.extents import disjoint, within
 from hotdesk.analysis.tensors.program import OpRecord
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Outcome, Reason
@@ -22,6 +22,7 @@ from hotdesk.ir.walking import entry_block, nested_ops
 from hotdesk.models.bufferization import TO_BUFFER
 from hotdesk.models.facts import Facts
 from hotdesk.models.func import RETURN
+from hotdesk.models.hotdesk import MOVE
 from hotdesk.models.layouts import has_identity_layout
 from hotdesk.models.memref import viewed
 from hotdesk.models.registry import model_of
@@ -243,8 +244,27 @@ class Rewriting:
 
     def copy_into(self, memref: ir.Value, op: ir.Operation, operand: int, before: ir.Operation | None = None) -> None:
         source = self.buffer(op.operands[operand])
+        if self._is_moved(operand):
+            create(MOVE, [source, memref], [], before=op if before is None else before)
+            self.deciding.of_move(self._memrefs.current, operand)
+            return
         elementwise_copy(source, memref, op if before is None else before)
         self.decided.of_insertion(self._memrefs.current, operand)
+
+    def _is_moved(self, operand: int) -> bool:
+        """Whether what an insertion reads may be elements of the memory that it writes."""
+        record = self._memrefs.current
+        if (
+            not self._record.moves
+            or record.facts.part is None
+            or record.facts.part.source != operand
+            or not record.results
+        ):
+            return False
+        part, places = self._readers.part(record), self.analysis.places
+        targets = [(place, within(extent, part)) for place, extent in places.locations(record.results[0])]
+        sources = places.locations(record.operands[operand])
+        return any(a == b and not disjoint(here, there) for a, here in sources for b, there in targets)
 
     def entering(self, op: ir.Operation, operand: int) -> ir.Value:
         return self._passed.entering(op, operand)

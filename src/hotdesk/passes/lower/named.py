@@ -12,11 +12,12 @@ from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import flag_of, int_array, integer_of, text_of
 from hotdesk.kernels.machine import target
 from hotdesk.kernels.text import KernelText
-from hotdesk.models.hotdesk import SPREAD, WITH_KERNELS, letters_of
+from hotdesk.models.hotdesk import MOVE, SPREAD, WITH_KERNELS, letters_of
 from hotdesk.passes.lower.attention import AttentionSpec, attention, scoring
 from hotdesk.passes.lower.contraction import ContractionSpec, contraction
 from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace_bytes
 from hotdesk.passes.lower.convolution.problem import Spread
+from hotdesk.passes.lower.moves import MoveSpec, move
 from hotdesk.passes.lower.pooling import PoolingSpec, pooling
 from hotdesk.passes.lower.scalar import Reduction
 from hotdesk.passes.lower.scans import ScanSpec, scan, scan_kind
@@ -33,6 +34,8 @@ def named_kernel(op: ir.Operation, operands: list[ResolvedMemref]) -> KernelText
         return convolution(convolution_spec(op, operands))
     if op.name == "hotdesk.attention":
         return attention(attention_spec(op, operands), target())
+    if op.name == MOVE:
+        return move(MoveSpec(*(place.view() for place in operands)))
     if (kind := scan_kind(op)) is not None:
         x, y, last = (place.view() for place in operands)
         noalias = disjoint(operands, [False, True, True])

@@ -28,18 +28,20 @@ class ChooseDestinations(Pass):
     """Gives ops with undefined destinations an operand that dies there (rules in the module docstring).
 
     Options:
-        reload_scalars, results_in_donated: as in `hotdesk-one-shot-bufferize`.
+        reload_scalars, results_in_donated, overlapping_moves: as in `hotdesk-one-shot-bufferize`.
     """
 
     name: ClassVar[str] = "hotdesk-choose-destinations"
 
     reload_scalars: bool = False
     results_in_donated: bool = False
+    overlapping_moves: bool = False
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         with collection_put_off():
             for function in all_functions(module):
-                _choose(read_function(function, reload_scalars=self.reload_scalars), apart=not self.results_in_donated)
+                record = read_function(function, reload_scalars=self.reload_scalars, moves=self.overlapping_moves)
+                _choose(record, apart=not self.results_in_donated)
         return ()
 
 

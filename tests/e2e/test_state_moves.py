@@ -1,0 +1,243 @@
+"""State that shifts: elements move where they lie, in an order that loses none; what wraps around alone is kept aside."""
+
+from __future__ import annotations
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownParameterType=false, reportMissingParameterType=false
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import hotdesk
+from hotdesk.explain import Outcome, Reason
+from hotdesk.sizes.size import evaluate
+from tests.e2e.checking import random
+from tests.e2e.test_state import Stateful, follows
+from tests.reference import Array
+
+
+def moved(program: hotdesk.Program, *args: object) -> list[int]:
+    """The bytes of each move."""
+    found = [each for each in program.decisions(*args) if each.reason is Reason.MOVED_WITHIN]
+    return [evaluate(each.bytes, {}) for each in found]
+
+
+def copied(program: hotdesk.Program) -> int:
+    """The bytes that are copied."""
+    return sum(evaluate(each.bytes, {}) for each in program.decisions() if each.outcome is Outcome.COPIED)
+
+
+def _rolls(self: Any, x: torch.Tensor) -> torch.Tensor:
+    self.a.copy_(torch.roll(self.a, -1, 0))
+    return x + 1
+
+
+def _rolls_up(self: Any, x: torch.Tensor) -> torch.Tensor:
+    self.a.copy_(torch.roll(self.a, 3, 0))
+    return x + 1
+
+
+def _appends(self: Any, x: torch.Tensor) -> torch.Tensor:
+    self.a = torch.cat([self.a[1:], x[None]])
+    return x + 1
+
+
+def _prepends(self: Any, x: torch.Tensor) -> torch.Tensor:
+    self.a = torch.cat([x[None], self.a[:-1]])
+    return x + 1
+
+
+def _shifts(self: Any, x: torch.Tensor) -> torch.Tensor:
+    self.a[:-1] = self.a[1:].clone()
+    self.a[-1] = x
+    return x + 1
+
+
+def _shifts_up(self: Any, x: torch.Tensor) -> torch.Tensor:
+    self.a[2:] = self.a[:-2].clone()
+    return x + 1
+
+
+def _shifts_columns(self: Any, x: torch.Tensor) -> torch.Tensor:
+    self.a[:, 3:] = self.a[:, :-3].clone()
+    return x + 1
+
+
+def _shifts_both_ways(self: Any, x: torch.Tensor) -> torch.Tensor:
+    self.a[1:-1, :-2] = self.a[:-2, 2:].clone()
+    return x + 1
+
+
+ROW, ROWS = 48 * 4, 10
+
+
+@pytest.mark.parametrize(
+    ("function", "move", "aside"),
+    [
+        (_rolls, (ROWS - 1) * ROW, 2 * ROW),
+        (_rolls_up, (ROWS - 3) * ROW, 2 * 3 * ROW),
+        (_appends, (ROWS - 1) * ROW, ROW),
+        (_prepends, (ROWS - 1) * ROW, ROW),
+        (_shifts, (ROWS - 1) * ROW, ROW),
+        (_shifts_up, (ROWS - 2) * ROW, 0),
+        (_shifts_columns, ROWS * 45 * 4, 0),
+        (_shifts_both_ways, (ROWS - 2) * 46 * 4, 0),
+    ],
+)
+def test_elements_move_where_they_lie(function: Any, move: int, aside: int) -> None:
+    """What wraps around is copied out and back, what is new is copied in; all else moves within the state."""
+    model = Stateful(function, a=random(ROWS, 48))
+    address = model.get_buffer("a").data_ptr()
+    program = follows(model, [(random(48, seed=seed),) for seed in range(3)])
+    assert moved(program) == [move]
+    assert copied(program) <= aside
+    assert program.memory().arena <= aside // 2 if aside > ROW else program.memory().arena == 0
+    assert model.get_buffer("a").data_ptr() == address
+
+
+DTYPES = (torch.bool, torch.int8, torch.int64, torch.float16, torch.bfloat16, torch.float64)
+
+
+def _shifts_all(self: Any, x: torch.Tensor) -> torch.Tensor:
+    for number, dtype in enumerate(DTYPES):
+        buffer = getattr(self, f"b{number}")
+        buffer.copy_(torch.cat([buffer[..., 1:], x[..., :1].to(dtype)], -1))
+        getattr(self, f"c{number}")[..., 5:] = getattr(self, f"c{number}")[..., :-5].clone()
+    return x * 2
+
+
+def test_element_types() -> None:
+    buffers = {
+        f"{name}{number}": (100 * random(2, 3, 71, seed=number)).to(dtype)
+        for name in "bc"
+        for number, dtype in enumerate(DTYPES)
+    }
+    program = follows(Stateful(_shifts_all, **buffers), [(random(2, 3, 71, seed=seed),) for seed in range(3)])
+    assert len(moved(program)) == 2 * len(DTYPES)
+    assert program.memory().arena == 0
+
+
+class Streaming(torch.nn.Module):
+    """Convolutions over a stream of frames, each of which remembers the last frames that it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Conv1d(8, 8, 5, bias=False) for _ in range(3)])
+        for number in range(3):
+            self.register_buffer(f"frames{number}", torch.zeros(1, 8, 5))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for number, layer in enumerate(self.layers):
+            frames = self.get_buffer(f"frames{number}")
+            frames.copy_(torch.cat([frames[:, :, 1:], x], 2))
+            x = torch.relu(layer(frames))
+        return x
+
+
+def test_a_stream_of_frames() -> None:
+    torch.manual_seed(0)
+    program = follows(Streaming().eval().requires_grad_(False), [(random(1, 8, 1, seed=seed),) for seed in range(7)])
+    assert moved(program) == [8 * 4 * 4] * 3
+    assert copied(program) == 3 * 8 * 4
+
+
+def test_old_contents_that_are_read_later_are_copied_and_that_is_told() -> None:
+    def function(self: Any, x: torch.Tensor) -> torch.Tensor:
+        new = torch.cat([self.a[1:], x[None]])
+        old = self.a + new
+        self.a.copy_(new)
+        return old
+
+    program = follows(Stateful(function, a=random(6, 4)), [(random(4, seed=seed),) for seed in range(3)])
+    told = [each for each in program.decisions() if each.outcome is Outcome.COPIED]
+    assert sum(evaluate(each.bytes, {}) for each in told) >= 6 * 4 * 4
+
+
+def test_sizes_that_vary() -> None:
+    def model(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        x.copy_(torch.cat([x[1:], y[None]]))
+        y[1:] = y[:-1].clone()
+        return y * 2
+
+    shapes = {
+        "args": ({0: torch.export.Dim("n", min=3), 1: torch.export.Dim("m", min=3)}, {0: torch.export.Dim("m", min=3)})
+    }
+    program = hotdesk.compile(Stateful(lambda _, x, y: model(x, y)), (random(5, 4), random(4)), dynamic_shapes=shapes)
+    assert moved(program, random(5, 4), random(4)) == [4 * 4 * 4, 3 * 4]
+    for n, m in ((5, 4), (3, 33), (40, 100)):
+        ours, theirs = (random(n, m), random(m, seed=1)), (random(n, m), random(m, seed=1))
+        assert not program.check(*(each.clone() for each in ours)).faults
+        torch.testing.assert_close(program(*ours), model(*theirs))
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_a_loop_that_shifts_what_it_carries() -> None:
+    """A delay line in a `while_loop`."""
+    from torch._higher_order_ops import while_loop
+
+    def function(self: Any, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        def step(i: torch.Tensor, line: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return i + 1, torch.cat([line[1:], (x * i)[None]])
+
+        _, line = while_loop(lambda i, line: i < n, step, (torch.tensor(0), self.a))
+        self.a.copy_(line)
+        return line.sum(0)
+
+    calls = [(random(4), torch.tensor(n)) for n in (0, 1, 3, 9)]
+    follows(Stateful(function, a=random(6, 4)), calls)
+
+
+MOVES = """
+func.func @main(%x: tensor<7x9x21xf32> {hotdesk.donated}, %a: index, %b: index, %c: index, %d: index, %e: index, %f: index)
+    -> tensor<7x9x21xf32> {
+  %s = tensor.extract_slice %x[%a, %b, %c] [4, 5, 17] [1, 1, 1] : tensor<7x9x21xf32> to tensor<4x5x17xf32>
+  %r = tensor.insert_slice %s into %x[%d, %e, %f] [4, 5, 17] [1, 1, 1] : tensor<4x5x17xf32> into tensor<7x9x21xf32>
+  return %r : tensor<7x9x21xf32>
+}
+"""
+
+ROWS_WITH_STEPS = """
+func.func @main(%x: tensor<40x18xi32> {hotdesk.donated}, %n: index, %a: index, %d: index) -> tensor<40x18xi32> {
+  %s = tensor.extract_slice %x[%a, 0] [%n, 18] [2, 1] : tensor<40x18xi32> to tensor<?x18xi32>
+  %r = tensor.insert_slice %s into %x[%d, 0] [%n, 18] [2, 1] : tensor<?x18xi32> into tensor<40x18xi32>
+  return %r : tensor<40x18xi32>
+}
+"""
+
+
+def test_places_that_only_the_call_knows() -> None:
+    """Every direction in each of three dims, by one program that has one arena for all."""
+    program = hotdesk.compile(MOVES)
+    assert len(moved(program, np.zeros((7, 9, 21), np.float32), *range(6))) == 1
+    draw = np.random.default_rng(0)
+    for _ in range(60):
+        a, b, c, d, e, f = (int(draw.integers(0, most)) for most in (4, 5, 5, 4, 5, 5))
+        x: Array = draw.standard_normal((7, 9, 21)).astype(np.float32)
+        wanted = x.copy()
+        wanted[d : d + 4, e : e + 5, f : f + 17] = x[a : a + 4, b : b + 5, c : c + 17]
+        found = program(x, a, b, c, d, e, f)
+        np.testing.assert_array_equal(found, wanted)
+        assert np.shares_memory(found, x)
+
+
+def test_rows_with_steps_between_them() -> None:
+    program = hotdesk.compile(ROWS_WITH_STEPS)
+    for n, a, d in ((10, 0, 4), (10, 4, 0), (17, 1, 3), (17, 3, 0), (1, 5, 5), (0, 2, 4)):
+        x: Array = np.arange(720, dtype=np.int32).reshape(40, 18)
+        wanted = x.copy()
+        wanted[d : d + 2 * n : 2] = x[a : a + 2 * n : 2]
+        np.testing.assert_array_equal(program(x, n, a, d), wanted)
+
+
+def test_a_large_move() -> None:
+    model = Stateful(_appends, a=random(1000, 257))
+    program = hotdesk.compile(model, (random(257),))
+    expected = model.get_buffer("a").clone()
+    for seed in range(3):
+        x = random(257, seed=seed)
+        program(x)
+        expected = torch.cat([expected[1:], x[None]])
+        assert torch.equal(model.get_buffer("a"), expected)
