@@ -1,9 +1,10 @@
 """State that shifts: elements move where they lie, in an order that loses none; what wraps around alone is kept aside."""
 
-from __future__ import annotations
-
+# PyTorch is annotated in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownLambdaType=false, reportUnknownParameterType=false, reportMissingParameterType=false
+
+from __future__ import annotations
 
 from typing import Any
 
