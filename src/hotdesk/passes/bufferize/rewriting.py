@@ -246,7 +246,7 @@ class Rewriting:
         source = self.buffer(op.operands[operand])
         if self._is_moved(operand):
             create(MOVE, [source, memref], [], before=op if before is None else before)
-            self.deciding.of_move(self._memrefs.current, operand)
+            self.decided.of_move(self._memrefs.current, operand)
             return
         elementwise_copy(source, memref, op if before is None else before)
         self.decided.of_insertion(self._memrefs.current, operand)
