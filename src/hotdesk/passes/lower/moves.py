@@ -32,7 +32,7 @@ def move(spec: MoveSpec) -> KernelText:
     k = KernelBuilder(views, (False, False))
     addresses = [k.address(each, 0, 1) for each in k.operands]
     goes_down = k.value(f"arith.cmpi ule, {addresses[1]}, {addresses[0]} : i64")
-    run = _Run(k, _outer_dims(*views))
+    run = _MovedRows(k, _outer_dims(*views))
     k.branch(goes_down, run.first_to_last, run.last_to_first)
     return k.finish()
 
@@ -48,7 +48,7 @@ def _outer_dims(source: View, target: View) -> int:
     return 0
 
 
-class _Run:
+class _MovedRows:
     """The kernel being written: rows of neighbours, and the dims around them."""
 
     def __init__(self, k: KernelBuilder, outer: int) -> None:
