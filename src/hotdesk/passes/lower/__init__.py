@@ -4,5 +4,5 @@ Read first `function.py` (a function as kernel calls, with `views.py` and `calls
 then `entry.py`; or, where there are loops and branches, `control_flow.py` with `flow_memory.py`, `flow_checks.py`,
 `flow_operands.py`, `parallel_loops.py`, `unpacked_memrefs.py` and `flow_profile.py`. `library.py` and `to_llvm.py` serve both.
 Kernels by what they compute: `convolution`, `contraction.py` (on `products.py`), `attention.py`, `pooling.py` (on `window.py`),
-`scans.py`, `sorting.py`, and `structured` for all else, with `scalar.py`. `work.py` counts what they do.
+`scans.py`, `sorting.py`, `moves.py`, and `structured` for all else, with `scalar.py`. `work.py` counts what they do.
 """
