@@ -51,7 +51,9 @@ def smaller_slice(function: TensorProgram, clash: Clash | None, value: int, bloc
     if number is None:
         return None
     taken = function.ops[number]
-    return number if cost_of_copy(function, taken.results[0], taken.block) < cost_of_copy(function, value, block) else None
+    return (
+        number if cost_of_copy(function, taken.results[0], taken.block) < cost_of_copy(function, value, block) else None
+    )
 
 
 def _written_over(analysis: InPlaceAnalysis) -> Iterator[int]:
