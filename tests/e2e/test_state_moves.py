@@ -212,7 +212,7 @@ func.func @main(%x: tensor<40x18xi32> {hotdesk.donated}, %n: index, %a: index, %
 def test_places_that_only_the_call_knows() -> None:
     """Every direction in each of three dims, by one program that has one arena for all."""
     program = hotdesk.compile(MOVES)
-    assert len(moved(program, np.zeros((7, 9, 21), np.float32), *range(6))) == 1
+    assert len(moved(program, np.zeros((7, 9, 21), np.float32), *[0] * 6)) == 1
     draw = np.random.default_rng(0)
     for _ in range(60):
         a, b, c, d, e, f = (int(draw.integers(0, most)) for most in (4, 5, 5, 4, 5, 5))
