@@ -30,6 +30,17 @@ def sharing(a: MemRef, b: MemRef) -> bool:
     return _meet(a, b) and (_is_same(a, b) or _share(a, b))
 
 
+def may_move(a: MemRef, b: MemRef) -> bool:
+    """Whether elements can go from one view to the other one by one, and none is overwritten before it is read: the views share
+    no byte, or all elements go by one distance and lie in the order of their indices, in both views."""
+    expected = 0
+    for size, step, other in reversed(list(zip(a.sizes, a.strides, b.strides, strict=True))):
+        if size != 1 and (step != other or step <= expected):
+            return not sharing(a, b)
+        expected += step * (size - 1)
+    return True
+
+
 def _meet(a: MemRef, b: MemRef) -> bool:
     if a.buffer is not b.buffer:
         return False

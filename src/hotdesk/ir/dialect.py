@@ -15,7 +15,8 @@
 * `hotdesk.foreign ins…, numbers…, inits… {callee, op, groups}`: a call of the function `callee`, which the front end brought,
   for an `op` that has no lowering. `groups` says how many there are of each kind of operand; `keeps` is there if
   the call keeps something beside its results. `operandSegmentSizes` and `resultSegmentSizes` are as IRDL wants them.
-* `hotdesk.move source, target`: on memrefs alone, the elements of one in the other, which it may overlap, as C's `memmove` does.
+* `hotdesk.move source, target`: on memrefs alone, the elements of one in the other, which it may overlap, as C's `memmove` does;
+  if so, both are slices of one row-major buffer with the same positive strides.
 * `hotdesk.own init`: the same contents in memory that others may write; bufferization removes it.
 
 On tensors each has one result, tied to `init`, or a foreign call one for each of its `inits`; on memrefs none. The dialect is

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.types import DYNAMIC, kept_dims, layout_of, static_entries
+from hotdesk.ir.types import DYNAMIC, kept_dims, layout_of, memref_of, static_entries
 from hotdesk.ir.walking import int_array
 from hotdesk.models.generics import is_linalg
-from hotdesk.models.memref import SIZES
+from hotdesk.models.memref import SIZES, viewed
 from hotdesk.models.new_memory import freed
 
 _OF_ANY_LAYOUT = frozenset(
@@ -18,6 +18,7 @@ _OF_ANY_LAYOUT = frozenset(
         *("affine.load", "affine.store", "vector.transfer_read", "vector.transfer_write"),
     }
 )
+_SLICES = ("memref.subview", "memref.cast")
 
 
 def takes_any_layout(op: ir.Operation) -> bool:
@@ -65,6 +66,12 @@ def is_identity_layout(memref: ir.Type) -> bool:
     """Up to one dimension, `strided<[1]>` without an offset is the identity too."""
     layout = str(cast(Any, memref).layout)
     return "strided" not in layout or layout in ("strided<[]>", "strided<[1]>")
+
+
+def have_one_order(a: ir.Value, b: ir.Value) -> bool:
+    """Whether two memrefs are provably slices of row-major buffers of one type: their elements lie in the order of their indices."""
+    first, second = (viewed(memref, _SLICES) for memref in (a, b))
+    return first.type == second.type == memref_of(first.type)
 
 
 def times(a: int | None, b: int | None) -> int | None:

@@ -116,15 +116,11 @@ def same(a: Extent, b: Extent) -> bool:
 
 
 def shifted(a: Extent, b: Extent) -> bool:
-    """Whether two extents are provably slices of the same sizes and strides, wherever each begins."""
-    if (
-        not (isinstance(a, Box) and isinstance(b, Box))
-        or a.frame != b.frame
-        or a.part is not None
-        or b.part is not None
-    ):
+    """Whether two extents are provably slices of the same sizes and strides, which are positive numbers, wherever each begins."""
+    if not (isinstance(a, Box) and isinstance(b, Box)) or a.frame != b.frame or (a.part, b.part) != (None, None):
         return False
-    return all(x[1:] == y[1:] for x, y in zip(a.dims, b.dims, strict=True))
+    forward = all(isinstance(step, int) and step > 0 for _, _, step in a.dims)
+    return forward and all(x[1:] == y[1:] for x, y in zip(a.dims, b.dims, strict=True))
 
 
 def disjoint(a: Extent, b: Extent) -> bool:

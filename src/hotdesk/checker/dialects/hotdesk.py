@@ -15,7 +15,7 @@ import numpy as np
 from hotdesk.checker.buffers import MemRef
 from hotdesk.checker.dialects.elementwise import marked
 from hotdesk.checker.interpreter import Frame, Implementation, Interpreter, OpReader, Step
-from hotdesk.checker.overlaps import sharing
+from hotdesk.checker.overlaps import may_move, sharing
 from hotdesk.checker.report import FaultKind
 from hotdesk.checker.values import Array, Unwritten, Value, plain, xp
 from hotdesk.errors import LoweringError
@@ -134,6 +134,9 @@ def _move(reader: OpReader) -> Step:
         if a.sizes != b.sizes:
             message = f"moves elements of sizes {list(a.sizes)} to {list(b.sizes)}"
             interpreter.findings.stop(FaultKind.SHAPE, at, message, b.buffer)
+        if not may_move(a, b):
+            message = "source and target of a move share bytes, and their elements do not lie in the order of their indices"
+            interpreter.findings.add(FaultKind.OVERLAP, at, message, b.buffer)
         interpreter.memory.write(b, interpreter.memory.read(a, at), at)
 
     return step

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
-from hotdesk.analysis.tensors.extents import disjoint, within
+from hotdesk.analysis.tensors.extents import disjoint, same, within
 from hotdesk.analysis.tensors.program import OpRecord
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Outcome, Reason
@@ -23,7 +23,7 @@ from hotdesk.models.bufferization import TO_BUFFER
 from hotdesk.models.facts import Facts
 from hotdesk.models.func import RETURN
 from hotdesk.models.hotdesk import MOVE
-from hotdesk.models.layouts import has_identity_layout
+from hotdesk.models.layouts import has_identity_layout, have_one_order
 from hotdesk.models.memref import viewed
 from hotdesk.models.registry import model_of
 from hotdesk.passes.bufferize.conventions import USUAL, Conventions
@@ -243,28 +243,31 @@ class Rewriting:
                 self.assign(argument, made.results[0])
 
     def copy_into(self, memref: ir.Value, op: ir.Operation, operand: int, before: ir.Operation | None = None) -> None:
-        source = self.buffer(op.operands[operand])
-        if self._is_moved(operand):
-            create(MOVE, [source, memref], [], before=op if before is None else before)
-            self.decided.of_move(self._memrefs.current, operand)
-            return
-        elementwise_copy(source, memref, op if before is None else before)
+        source, front = self.buffer(op.operands[operand]), op if before is None else before
+        meeting = self._meeting(operand)
+        if meeting and have_one_order(source, memref):
+            create(MOVE, [source, memref], [], before=front)
+            if all(map(self._memrefs.memory.is_one, meeting)):
+                self.decided.of_move(self._memrefs.current, operand)
+                return
+        elif meeting:
+            self.decided.of_copy(self._memrefs.current, operand, Reason.DIFFERENT_LAYOUT)
+            elementwise_copy(copied(source, front), memref, front)
+        else:
+            elementwise_copy(source, memref, front)
         self.decided.of_insertion(self._memrefs.current, operand)
 
-    def _is_moved(self, operand: int) -> bool:
-        """Whether what an insertion reads may be elements of the memory that it writes."""
+    def _meeting(self, operand: int) -> list[int]:
+        """The places in which an insertion reads, through an operand, elements that it writes, but not those that lie there."""
         record = self._memrefs.current
-        if (
-            not self._record.moves
-            or record.facts.part is None
-            or record.facts.part.source != operand
-            or not record.results
-        ):
-            return False
-        part, places = self._readers.part(record), self.analysis.places
-        targets = [(place, within(extent, part)) for place, extent in places.locations(record.results[0])]
+        part = record.facts.part
+        if not self._record.moves or part is None or part.source != operand or not record.results:
+            return []
+        written, places = self._readers.part(record), self.analysis.places
+        targets = [(place, within(extent, written)) for place, extent in places.locations(record.results[0])]
         sources = places.locations(record.operands[operand])
-        return any(a == b and not disjoint(here, there) for a, here in sources for b, there in targets)
+        pairs = [(a, here, there) for a, here in sources for b, there in targets if a == b]
+        return [place for place, here, there in pairs if not (disjoint(here, there) or same(here, there))]
 
     def entering(self, op: ir.Operation, operand: int) -> ir.Value:
         return self._passed.entering(op, operand)

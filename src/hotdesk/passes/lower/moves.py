@@ -27,7 +27,13 @@ class MoveSpec:
 
 
 def move(spec: MoveSpec) -> KernelText:
-    """The kernel of `spec`; operands source, target."""
+    """The kernel of `spec`; operands source, target.
+
+    Raises:
+        ValueError: a stride is not greater than what the dims behind it span.
+    """
+    for view in (spec.source, spec.target):
+        _require_order(view)
     views = [replace(view, element="i8") if view.element == "i1" else view for view in (spec.source, spec.target)]
     k = KernelBuilder(views, (False, False))
     addresses = [k.address(each, 0, 1) for each in k.operands]
@@ -35,6 +41,17 @@ def move(spec: MoveSpec) -> KernelText:
     run = _MovedRows(k, _outer_dims(*views))
     k.branch(goes_down, run.first_to_last, run.last_to_first)
     return k.finish()
+
+
+def _require_order(view: View) -> None:
+    """Refuses strides that are known not to be in row-major order."""
+    spanned = 0
+    for size, stride in zip(reversed(view.sizes), reversed(view.strides), strict=True):
+        if size == 1 or stride is None:
+            continue
+        if stride <= spanned:
+            raise ValueError(f"a move expects the greatest stride first, got {view.strides}")
+        spanned += 0 if size is None else stride * max(size - 1, 0)
 
 
 def _outer_dims(source: View, target: View) -> int:
@@ -63,8 +80,9 @@ class _MovedRows:
         k = self._k
         with k.loops(self._source.sizes[: self._outer]) as positions:
             whole = self._whole()
-            with k.loop(0, whole, self._lanes) as at:
-                self._move(positions, at, vector=True)
+            if whole != 0:
+                with k.loop(0, whole, self._lanes) as at:
+                    self._move(positions, at, vector=True)
             with k.loop(whole, self._length) as at:
                 self._move(positions, at)
 
@@ -76,11 +94,12 @@ class _MovedRows:
             whole = self._whole()
             with k.loop(0, k.sub(self._length, whole)) as turn:
                 self._move(positions, k.sub(k.sub(self._length, 1), turn))
-            with k.loop(0, whole, self._lanes) as turn:
-                self._move(positions, k.sub(k.sub(whole, self._lanes), turn), vector=True)
+            if whole != 0:
+                with k.loop(0, whole, self._lanes) as turn:
+                    self._move(positions, k.sub(k.sub(whole, self._lanes), turn), vector=True)
 
     def _whole(self) -> Index:
-        """The elements of a row that vectors hold; none where a vector is an element."""
+        """The elements of a row that go in vectors; none of those that no vector has, such as complex numbers."""
         k = self._k
         return 0 if self._lanes == 1 else k.mul(k.floordiv(self._length, self._lanes), self._lanes)
 
