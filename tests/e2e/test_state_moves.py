@@ -67,6 +67,11 @@ def _shifts_columns(self: Any, x: torch.Tensor) -> torch.Tensor:
     return x + 1
 
 
+def _scatters(self: Any, x: torch.Tensor) -> torch.Tensor:
+    self.a.copy_(torch.slice_scatter(self.a, self.a[:-1], 0, 1))
+    return x + 1
+
+
 def _shifts_both_ways(self: Any, x: torch.Tensor) -> torch.Tensor:
     self.a[1:-1, :-2] = self.a[:-2, 2:].clone()
     return x + 1
@@ -86,6 +91,7 @@ ROW, ROWS = 48 * 4, 10
         (_shifts_up, (ROWS - 2) * ROW, 0),
         (_shifts_columns, ROWS * 45 * 4, 0),
         (_shifts_both_ways, (ROWS - 2) * 46 * 4, 0),
+        (_scatters, (ROWS - 1) * ROW, 0),
     ],
 )
 def test_elements_move_where_they_lie(function: Any, move: int, aside: int) -> None:
@@ -97,6 +103,31 @@ def test_elements_move_where_they_lie(function: Any, move: int, aside: int) -> N
     assert copied(program) <= aside
     assert program.memory().arena <= aside // 2 if aside > ROW else program.memory().arena == 0
     assert model.get_buffer("a").data_ptr() == address
+
+
+def test_a_cache_slides_along_its_third_dim() -> None:
+    def function(self: Any, x: torch.Tensor) -> torch.Tensor:
+        self.keys.copy_(torch.cat([self.keys[:, :, 1:], x], 2))
+        return (self.keys.float() * 2).sum(2)
+
+    keys = random(2, 3, 8, 6).to(torch.bfloat16)
+    calls = [(random(2, 3, 1, 6, seed=seed).to(torch.bfloat16),) for seed in range(3)]
+    program = follows(Stateful(function, keys=keys), calls)
+    assert moved(program) == [2 * 3 * 7 * 6 * 2]
+
+
+def test_what_is_no_move() -> None:
+    """Elements that go by several distances."""
+
+    def function(self: Any, x: torch.Tensor) -> torch.Tensor:
+        self.a.copy_(torch.flip(self.a, [0]))
+        self.b.copy_(self.b.transpose(0, 1).clone())
+        self.c.copy_(torch.roll(self.c, (1, -2), (0, 1)))
+        return x + 1
+
+    buffers = {name: random(6, 6, seed=seed) for seed, name in enumerate("abc")}
+    program = follows(Stateful(function, **buffers), [(random(4, seed=seed),) for seed in range(3)])
+    assert sum(moved(program)) < 6 * 6 * 4
 
 
 DTYPES = (torch.bool, torch.int8, torch.int64, torch.float16, torch.bfloat16, torch.float64)
@@ -230,6 +261,42 @@ def test_rows_with_steps_between_them() -> None:
         wanted = x.copy()
         wanted[d : d + 2 * n : 2] = x[a : a + 2 * n : 2]
         np.testing.assert_array_equal(program(x, n, a, d), wanted)
+
+
+LAYOUTS = """
+func.func @main(%m: memref<6x8xf32, strided<[?, ?]>>, %n: memref<6x8xf32, strided<[1, 6]>>) {
+  %x = bufferization.to_tensor %m restrict writable : memref<6x8xf32, strided<[?, ?]>> to tensor<6x8xf32>
+  %s = tensor.extract_slice %x[0, 1] [5, 7] [1, 1] : tensor<6x8xf32> to tensor<5x7xf32>
+  %r = tensor.insert_slice %s into %x[1, 0] [5, 7] [1, 1] : tensor<5x7xf32> into tensor<6x8xf32>
+  bufferization.materialize_in_destination %r in restrict writable %m
+      : (tensor<6x8xf32>, memref<6x8xf32, strided<[?, ?]>>) -> ()
+  %y = bufferization.to_tensor %n restrict writable : memref<6x8xf32, strided<[1, 6]>> to tensor<6x8xf32>
+  %t = tensor.extract_slice %y[1, 0] [5, 7] [1, 1] : tensor<6x8xf32> to tensor<5x7xf32>
+  %u = tensor.insert_slice %t into %y[0, 1] [5, 7] [1, 1] : tensor<5x7xf32> into tensor<6x8xf32>
+  bufferization.materialize_in_destination %u in restrict writable %n
+      : (tensor<6x8xf32>, memref<6x8xf32, strided<[1, 6]>>) -> ()
+  return
+}
+"""
+
+
+def test_layouts_that_are_not_known_to_be_row_major() -> None:
+    """Which element goes first depends on where they lie: nothing moves where that is not known, or is another order."""
+    program = hotdesk.compile(LAYOUTS)
+    numbers: Array = np.arange(96, dtype=np.float32)
+    for given in (numbers[:48].reshape(6, 8), numbers[:48].reshape(8, 6).T, numbers.reshape(6, 16)[:, ::2]):
+        x, y = given.copy(order="K"), numbers[:48].reshape(8, 6).copy().T
+        kept: Array = np.empty((6, 16), np.float32)[:, ::2] if given.strides[1] == 8 else x
+        kept[...] = given
+        wanted = given.copy(), y.copy()
+        wanted[0][1:, :7] = given[:5, 1:]
+        wanted[1][:5, 1:] = y[1:, :7]
+        assert moved(program, kept, y) == []
+        assert {each.reason for each in program.decisions(kept, y)} >= {Reason.DIFFERENT_LAYOUT}
+        assert not program.check(kept, y).faults
+        program(kept, y)
+        np.testing.assert_array_equal(kept, wanted[0])
+        np.testing.assert_array_equal(y, wanted[1])
 
 
 def test_a_large_move() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.types import DYNAMIC, kept_dims, layout_of, memref_of, static_entries
+from hotdesk.ir.types import DYNAMIC, kept_dims, layout_of, memref_of, shape_of, static_entries
 from hotdesk.ir.walking import int_array
 from hotdesk.models.generics import is_linalg
 from hotdesk.models.memref import SIZES, viewed
@@ -69,9 +69,11 @@ def is_identity_layout(memref: ir.Type) -> bool:
 
 
 def have_one_order(a: ir.Value, b: ir.Value) -> bool:
-    """Whether two memrefs are provably slices of row-major buffers of one type: their elements lie in the order of their indices."""
+    """Whether two memrefs are provably slices of one row-major buffer, or of two of one shape: their elements lie in the order of
+    their indices, and equal steps lead as far in both."""
     first, second = (viewed(memref, _SLICES) for memref in (a, b))
-    return first.type == second.type == memref_of(first.type)
+    alike = first == second or (first.type == second.type and None not in shape_of(first.type))
+    return alike and first.type == memref_of(first.type)
 
 
 def times(a: int | None, b: int | None) -> int | None:

@@ -5,8 +5,8 @@ writes another part of the place than later reads of x want, or z writes what is
 it lies). Walking back from z may stop at an occupant before which everything is dead (`sealed`): whatever is live after z is live
 after that occupant. In a parallel loop, what each execution writes for itself must also be apart from what others see.
 
-An insertion may read other elements of the place that it writes, a slice of the same sizes and strides of a tensor of the same
-shape, where it moves them in an order that loses none (`TensorProgram.moves`); not in a parallel loop, where others may read them.
+An insertion may read other elements of the place that it writes, a slice of the same sizes and strides, where it moves them in an
+order that loses none (`TensorProgram.moves`); not in a parallel loop, where others may read them.
 
 What has no contents may be overwritten although it is read, but not while a parallel loop reads it: other executions may write.
 """
@@ -162,17 +162,10 @@ class Interference:
                 return read
             alike = read.operand in op.facts.elementwise
             inserted = op.facts.part is not None and read.operand == op.facts.part.source
-            if inserted and shifted(there, written) and self._may_move(x, z, op):
-                continue
-            if not ((alike or inserted) and same(there, written)):
+            moves = inserted and self._function.moves and bool(op.results) and not self._threads[op.block]
+            if not ((moves and shifted(there, written)) or ((alike or inserted) and same(there, written))):
                 return read
         return None
-
-    def _may_move(self, x: Occupant, z: Occupant, op: OpRecord) -> bool:
-        """Whether an insertion into `z` may read elements of `x` that it overwrites, if it begins at the right end."""
-        if not self._function.moves or not op.results or self._threads[op.block] or NOT_A_TENSOR in (x.group, z.group):
-            return False
-        return self._function.values[x.group].shape == self._function.values[z.group].shape
 
     def race(self, occupants: Sequence[Occupant]) -> int | None:
         """A parallel loop in which one of these writes memory from outside that others want, or None."""

@@ -135,7 +135,9 @@ def _move(reader: OpReader) -> Step:
             message = f"moves elements of sizes {list(a.sizes)} to {list(b.sizes)}"
             interpreter.findings.stop(FaultKind.SHAPE, at, message, b.buffer)
         if not may_move(a, b):
-            message = "source and target of a move share bytes, and their elements do not lie in the order of their indices"
+            message = (
+                "source and target of a move share bytes, and their elements do not lie in the order of their indices"
+            )
             interpreter.findings.add(FaultKind.OVERLAP, at, message, b.buffer)
         interpreter.memory.write(b, interpreter.memory.read(a, at), at)
 
