@@ -52,17 +52,17 @@ def entered(operation: ir.Operation) -> Generator[None]:
         yield
 
 
-_WRONG_PATTERN = "FoldInsertPadIntoFill"
+_WRONG_PATTERNS = ("FoldInsertPadIntoFill", "ForOpTensorCastFolder")
 _CANONICALIZE = re.compile(r"\bcanonicalize\{(?![^{}]*disable-patterns)")
-_DISABLED = (
-    f'disable-patterns={{anonymous}}::{_WRONG_PATTERN},"(anonymous namespace)::{_WRONG_PATTERN}"'  # by GCC, by Clang
-)
+_NAMES = [f'{{anonymous}}::{each},"(anonymous namespace)::{each}"' for each in _WRONG_PATTERNS]  # by GCC, by Clang
+_DISABLED = f"disable-patterns={','.join(_NAMES)}"
 
 
 def _parsed(pipeline: str) -> PassManager:
-    """The passes of a pipeline, but for a pattern of MLIR's canonicalization that changes values.
+    """The passes of a pipeline, but for patterns of MLIR's canonicalization that change values.
 
-    It folds padding into `tensor.insert_slice` and takes the slice's strides for 1, as a transposed convolution's are not.
+    One folds padding into `tensor.insert_slice` and takes the slice's strides for 1, as a transposed convolution's are not. The
+    other has a loop carry the sizes that a tensor has before it, as one that grows there has not.
     """
     manager = PassManager.parse(f"builtin.module({pipeline})")
     spelled, count = _CANONICALIZE.subn(f"canonicalize{{{_DISABLED} ", str(manager))

@@ -46,7 +46,10 @@ from hotdesk.sizes.proofs import known_limit
 from hotdesk.sizes.size import Size, is_opaque
 
 _UNTOUCHING = VIEWS | QUIET | {DEALLOC}
-_CODE = ("memref.store", "memref.copy", ALLOCA, CALL)
+_CODE = (
+    *("memref.store", "memref.copy", ALLOCA, CALL, "memref.alloca_scope", "memref.prefetch"),
+    *("memref.atomic_rmw", "memref.generic_atomic_rmw", "affine.store", "affine.load", "affine.prefetch"),
+)
 """Ops that are code of their own between the kernels, as control flow is."""
 
 

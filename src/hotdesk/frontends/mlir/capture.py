@@ -13,28 +13,39 @@ from dataclasses import replace
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.captured import Captured
+from hotdesk.frontends.mlir.affine_layouts import strides_of_maps
 from hotdesk.frontends.mlir.arguments import DTYPES, name_sizes, numbers_as_tensors, results_of, specs_of
 from hotdesk.frontends.mlir.buffers_of_tensors import settle_buffers
 from hotdesk.frontends.mlir.calling import MlirCalling
 from hotdesk.frontends.mlir.counted import deliver_counted, with_counted
-from hotdesk.frontends.mlir.globals import changing_globals, keep_globals, keep_tensors, refused
+from hotdesk.frontends.mlir.globals import keep_globals, keep_tensors
 from hotdesk.frontends.mlir.guards import guard_demands
 from hotdesk.frontends.mlir.layouts import give_single_exit, lay_out_allocations, plain_results, strided_arguments
 from hotdesk.frontends.mlir.lowering import arithmetic_as_loops, inline_calls, lower, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.memory_spaces import clones_as_copies, forget_memory_spaces
-from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
-from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read
+from hotdesk.frontends.mlir.memrefs import (
+    memref_arguments,
+    results_as_arguments,
+    results_as_tensors,
+    returned_arguments,
+    written_arguments,
+)
+from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read, require_return
 from hotdesk.frontends.mlir.rounding import round_as_said
 from hotdesk.frontends.mlir.shapes_of_data import read_shapes
 from hotdesk.frontends.mlir.sizes import size_checks
 from hotdesk.frontends.mlir.sizes_in_floats import count_in_integers
 from hotdesk.frontends.mlir.strided_arrays import as_called, as_memory
+from hotdesk.frontends.mlir.tuples import take_tuples_apart
 from hotdesk.frontends.mlir.unranked_arguments import give_ranks
+from hotdesk.frontends.mlir.vector_arguments import vectors_as_arrays
+from hotdesk.frontends.mlir.written_in_part import write_parts_in_memory
 from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.context import entered, run_mlir_passes, verify
 from hotdesk.ir.signature import Formal, signature
 from hotdesk.ir.types import element_of, is_any_tensor, is_memref
 from hotdesk.ir.walking import defined_functions, main_function, nested_ops, symbol_name
+from hotdesk.passes.bufferize.equivalent_results import DropEquivalentBufferResults
 from hotdesk.passes.tensor.guard_indices import GuardIndices
 from hotdesk.passes.tensor.snapshots import take_snapshots
 from hotdesk.runtime.interface import TensorSpec
@@ -59,27 +70,33 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         function = entry_function(source.module, entry)
         name = symbol_name(function)
         names = source.argument_names(function)
-        declared = signature(function)
         make_main(source.module, function)
+        names = take_tuples_apart(source.module, names)
+        declared = signature(main_function(source.module))
         run_mlir_passes(source.module, "symbol-dce")  # what nobody calls need not be compilable
     after_read = time.perf_counter()
     module = lower(source.module)
     with entered(module.operation):
         forget_memory_spaces(module)
+        strides_of_maps(module)
         give_ranks(module)
+        write_parts_in_memory(module)
         refuse_what_is_not_compiled(module, keeps_globals=True)
         clones_as_copies(module)
         arithmetic_as_loops(module)
         round_as_said(module)
         settle_buffers(module)
         read_shapes(module)
+        DropEquivalentBufferResults().apply(module)
         inline_calls(module)
         lay_out_allocations(module)
         main = main_function(module)
+        require_return(main, name)
         give_single_exit(main)
         on_memrefs = not _has_tensors(module)
-        for each in () if on_memrefs else changing_globals(module):
-            raise refused(each, "a constant with a value: the program is on tensors")
+        vectors_as_arrays(main, on_memrefs)
+        if not on_memrefs:
+            results_as_tensors(main)
         strided = strided_arguments(main, names, written_arguments(main) if on_memrefs else memref_arguments(main))
         plain_results(main)
         called, names = names, (*names, *(names[each.position] for each in strided for _ in range(each.open)))
@@ -93,6 +110,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         specs = _with_signs(specs_of(main, names, numbers, written), declared.inputs)
         results = with_counted(_with_signs(results_of(main, shown), outputs_of), counted)
         checks = size_checks(main)
+        tensors, stored = keep_tensors(module, main, on_memrefs=on_memrefs)
         for each in defined_functions(module):
             guard_demands(each, is_entry=each == main)
             if not on_memrefs:
@@ -101,8 +119,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         returned = returned_arguments(main) if on_memrefs else {}
         outputs = [None if i in handed_over else returned.get(i, number) for i, number in enumerate(shown)]
         kept = tuple(spec for i, spec in enumerate(results) if i not in returned)
-        state = keep_globals(module, main)
-        tensors, stored = keep_tensors(module, main)
+        state = keep_globals(module, main) if on_memrefs else ()
         if on_memrefs:
             results_as_arguments(module, main, kept)
         bounds = declared_bounds(main)

@@ -6,8 +6,10 @@
 1. One that is no `constant` becomes an argument behind the others, in memory of its own that holds the initial value; zeros where
    that is `uninitialized`.
 2. What is returned of it is a copy: the caller's arrays are none of the program's memory.
-3. On tensors, where it is an `ml_program.global` that is `mutable`, the argument is a tensor, and what is stored last is returned
-   behind the results. Stores in loops and branches are refused.
+3. In a program on tensors the argument is a tensor, also that of an `ml_program.global` that is `mutable`, and what it holds in
+   the end is returned behind the results. A memref, and what loops and branches store, lies in memory of the call meanwhile:
+
+       %m = memref.alloc(); bufferization.materialize_in_destination %count in %m; …; return …, (bufferization.to_tensor %m)
 """
 
 from __future__ import annotations
@@ -27,13 +29,32 @@ from hotdesk.ir.building import alloc, create, dynamic_dims
 from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import FunctionSignature, formals, set_signature, signature
-from hotdesk.ir.types import element_bytes, element_of, is_memref, is_tensor, memref_with, shape_of
-from hotdesk.ir.walking import defining_op, entry_block, globals_of, nested_ops, symbol_name, text_of
+from hotdesk.ir.types import (
+    element_bytes,
+    element_of,
+    is_memref,
+    is_tensor,
+    memref_of,
+    memref_with,
+    shape_of,
+    tensor_with,
+)
+from hotdesk.ir.walking import (
+    defining_op,
+    entry_block,
+    globals_of,
+    nested_ops,
+    symbol_name,
+    text_of,
+    top_level_ops,
+)
+from hotdesk.models.bufferization import TO_TENSOR
 from hotdesk.models.new_memory import GLOBAL
 from hotdesk.passes.lower.function import contents_of
 from hotdesk.runtime.interface import TensorSpec
 from hotdesk.runtime.shared import aligned
 
+_WRITE = "bufferization.materialize_in_destination"
 _TENSOR, _LOAD, _STORE = "ml_program.global", "ml_program.global_load", "ml_program.global_store"
 
 
@@ -71,11 +92,12 @@ def keep_globals(module: ir.Module, main: ir.Operation) -> tuple[Weight, ...]:
     return tuple(weight for _, weight in kept.values())
 
 
-def keep_tensors(module: ir.Module, main: ir.Operation) -> tuple[tuple[Weight, ...], int]:
-    """Makes arguments of the global tensors that a program stores, and results of what they hold in the end.
+def keep_tensors(module: ir.Module, main: ir.Operation, *, on_memrefs: bool) -> tuple[tuple[Weight, ...], int]:
+    """Makes arguments of the globals that a program may write, and results of what they hold in the end: tensors.
 
-    Returns where each lies, and what it holds; those that are stored first, and how many these are. Raises UnsupportedOpError for
-    a store in a loop, a branch or a function that calls itself, and for a global that is no tensor with a value.
+    Memrefs among them in a program that is not `on_memrefs`. Returns where each lies, and what it holds; those that are stored
+    first, and how many these are. Raises UnsupportedOpError for one that a function uses which calls itself, and for one that is
+    no tensor with a value.
     """
     known = {symbol_name(op.operation): op.operation for op in module.body.operations if op.operation.name == _TENSOR}
     found = [op for op in nested_ops(module.operation) if op.name in (_LOAD, _STORE)]
@@ -83,31 +105,69 @@ def keep_tensors(module: ir.Module, main: ir.Operation) -> tuple[tuple[Weight, .
         if _name(op) not in known:
             raise refused(op, "a global of the module")
     found = [op for op in found if "is_mutable" in known[_name(op)].attributes]
-    if not found:
+    gets, known = [] if on_memrefs else changing_globals(module), known | globals_of(module)
+    if not found and not gets:
         return (), 0
     block, own = entry_block(main), set(nested_ops(main))
-    for op in found:
-        if op not in own or (op.name == _STORE and (op.block != block or len(main.regions[0].blocks) > 1)):
-            raise refused(op, "one that is stored outside of loops, branches and functions that call themselves")
-    stored = dict.fromkeys(_name(op) for op in found if op.name == _STORE)
+    for op in (*found, *gets):
+        if op not in own:
+            raise refused(op, "a constant, in a function that calls itself")
+    is_straight = len(main.regions[0].blocks) == 1
+    nested = (op for op in found if op.name == _STORE and not (is_straight and op.block == block))
+    in_memory = dict.fromkeys(map(_name, (*gets, *nested)))
+    stored = in_memory | dict.fromkeys(_name(op) for op in found if op.name == _STORE)
     names = list(dict.fromkeys((*stored, *map(_name, found))))
-    weights = tuple(Weight(*_memory(_use_of(name, found), known[name])) for name in names)
+    weights = tuple(Weight(*_memory(_use_of(name, (*found, *gets)), known[name])) for name in names)
     held: dict[str, ir.Value] = {}
     for name in names:
-        held[name] = block.add_argument(cast(Any, known[name].attributes["type"]).value, known[name].location)
-    for op in found:  # in the order in which they run
-        if op.name == _STORE:
+        held[name] = block.add_argument(_as_tensor(known[name]), known[name].location)
+    rooms = {name: _room(held[name], main) for name in in_memory}
+    for op in (*gets, *found):  # in the order in which they run
+        if _name(op) in rooms:
+            _use_memory(op, rooms[_name(op)])
+        elif op.name == _STORE:
             held[_name(op)] = op.operands[0]
         else:
             op.results[0].replace_all_uses_with(held[_name(op)])
         op.erase()
     end = returns_of(main)[0]
+    held |= {name: _shown(room, _as_tensor(known[name]), end) for name, room in rooms.items()}
     create("func.return", [*end.operands, *(held[name] for name in stored)], [], before=end)
     end.erase()
-    given = signature(main).with_arguments(formals(cast(Any, known[name].attributes["type"]).value for name in names))
+    given = signature(main).with_arguments(formals(_as_tensor(known[name]) for name in names))
     last = formals(held[name].type for name in stored)
     set_signature(main, FunctionSignature(given.arguments, (*given.results, *last)))
     return weights, len(stored)
+
+
+def _as_tensor(declared: ir.Operation) -> ir.Type:
+    """The type of a global, as a tensor where it is a memref."""
+    kind = cast(Any, declared.attributes["type"]).value
+    return tensor_with(shape_of(kind), kind) if is_memref(kind) else kind
+
+
+def _room(tensor: ir.Value, main: ir.Operation) -> ir.Value:
+    """Memory of a call that holds what a tensor does, from the beginning on."""
+    first = top_level_ops(main)[0]
+    room = alloc(memref_of(tensor.type), [], first)
+    create(_WRITE, [tensor, room], [], {"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()}, before=first)
+    return room
+
+
+def _shown(room: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
+    """What memory holds there, as a tensor."""
+    return create(TO_TENSOR, [room], [kind], {"restrict": ir.UnitAttr.get()}, before=before).results[0]
+
+
+def _use_memory(op: ir.Operation, room: ir.Value) -> None:
+    """Has an op that gets, loads or stores a global do so in memory; it is left without a use."""
+    if op.name == GLOBAL:
+        op.results[0].replace_all_uses_with(room)
+    elif op.name == _LOAD:
+        op.results[0].replace_all_uses_with(_shown(room, op.results[0].type, op))
+    else:
+        promised = {"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()}
+        create(_WRITE, [op.operands[0], room], [], promised, before=op)
 
 
 def _use_of(name: str, found: Sequence[ir.Operation]) -> ir.Operation:

@@ -5,19 +5,20 @@ What is left then is looked at: an op that nobody defines, a value without rank 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
-from hotdesk._bindings import indexing_maps, ir
+from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.frontends.mlir.decompositions import take_apart
 from hotdesk.frontends.mlir.stablehlo_flow import lower_control_flow
 from hotdesk.frontends.mlir.stablehlo_ops import write_without
+from hotdesk.frontends.mlir.written_in_part import partly_written
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_any_tensor, is_strided, shape_of
+from hotdesk.ir.types import is_any_tensor, is_strided
 from hotdesk.ir.walking import globals_of, is_declaration, nested_ops, text_of
 from hotdesk.models.new_memory import GLOBAL
 
@@ -54,6 +55,8 @@ _FOREIGN = (
     "llvm",
 )
 """Dialects of which no op is compiled."""
+_PRINT = "vector.print"
+"""It calls functions that none of the process are."""
 
 
 def lower(module: ir.Module) -> ir.Module:
@@ -100,7 +103,7 @@ def _is_arithmetic_on_tensors(op: ir.Operation) -> bool:
 
 def inline_calls(module: ir.Module) -> None:
     """Puts the bodies of functions where they are called, as far as MLIR does; functions that nobody calls go."""
-    run_mlir_passes(module, "inline,symbol-dce")
+    run_mlir_passes(module, "inline{default-pipeline=},func.func(canonicalize),symbol-dce")
 
 
 def refuse_what_is_not_compiled(module: ir.Module, *, keeps_globals: bool = False) -> None:
@@ -128,9 +131,8 @@ def refuse_what_is_not_compiled(module: ir.Module, *, keeps_globals: bool = Fals
             got, hint = "state", "Pass it as an argument, which the program may write."
             what = f"global {op.attributes['global']}"
             raise UnsupportedOpError(what, expected="a constant with a value", got=got, where=where, hint=hint)
-        if op.name == "linalg.generic" and len(op.results):
-            _refuse_gaps(op)
-        if _dialect(op) in _FOREIGN:
+        _refuse_gaps(op)
+        if _dialect(op) in _FOREIGN or op.name == _PRINT:
             expected = "ops that have a lowering to linalg, or are compiled themselves"
             called = f" of @{text_of(op, 'call_target_name')}" if "call_target_name" in op.attributes else ""
             got = f"{op.name}{called}"
@@ -154,27 +156,15 @@ def refuse_what_is_not_compiled(module: ir.Module, *, keeps_globals: bool = Fals
 
 def _refuse_gaps(op: ir.Operation) -> None:
     """Raises UnsupportedOpError where a result keeps elements of its init: MLIR's fusion forgets them."""
-    maps = cast("Sequence[ir.AffineMap]", indexing_maps(op))
-    for number in range(len(op.operands) - len(op.results), len(op.operands)):
-        if not _is_all_written(maps[number], shape_of(op.operands[number].type)):
-            raise UnsupportedOpError(
-                "a result of `linalg.generic`",
-                expected="an output map of plain dimensions, such as (d0, d1) -> (d1, d0)",
-                got=str(maps[number]),
-                where=python_line(op.location),
-                hint="Compute a tensor of the elements that are written, and insert it with `tensor.insert_slice`.",
-            )
-
-
-def _is_all_written(output: ir.AffineMap, sizes: Sequence[int | None]) -> bool:
-    """Whether an output map reaches every element: by dimensions, each once, and by 0 where there is one element."""
-    reached = list[int]()
-    for expression, size in zip(cast("Sequence[Any]", output.results), sizes, strict=True):
-        if isinstance(expression, ir.AffineDimExpr):
-            reached.append(expression.position)
-        elif not (isinstance(expression, ir.AffineConstantExpr) and expression.value == 0 and size == 1):
-            return False
-    return len(set(reached)) == len(reached)
+    found = partly_written(op)
+    if found is not None:
+        raise UnsupportedOpError(
+            "a result of `linalg.generic`",
+            expected="an output map of plain dimensions, such as (d0, d1) -> (d1, d0)",
+            got=str(found),
+            where=python_line(op.location),
+            hint="Compute a tensor of the elements that are written, and insert it with `tensor.insert_slice`.",
+        )
 
 
 def _refuse_unknown(op: ir.Operation, globals_: Mapping[str, ir.Operation]) -> None:

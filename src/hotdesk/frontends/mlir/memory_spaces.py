@@ -9,12 +9,11 @@ A memory space that is a number is taken for a part of the one memory; what anot
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from hotdesk._bindings import ir
+from hotdesk.frontends.mlir.retyping import retype
 from hotdesk.ir.building import alloc, create, dynamic_dims
-from hotdesk.ir.functions import named_functions
-from hotdesk.ir.signature import Formal, FunctionSignature, set_signature, signature
 from hotdesk.ir.types import is_memref, memref_with, shape_of
 from hotdesk.ir.walking import nested_ops
 
@@ -30,20 +29,9 @@ def forget_memory_spaces(module: ir.Module) -> None:
     values += [value for op in ops for region in op.regions for block in region.blocks for value in block.arguments]
     if not any(_is_elsewhere(value.type) for value in values) and not any(_SPACE in op.attributes for op in ops):
         return
-    for value in values:
-        if _is_elsewhere(value.type):
-            cast(Any, value).set_type(_here(value.type))
-    for function in named_functions(module).values():
-        given = signature(function)
-        arguments, results = (
-            tuple(Formal(_here(each.type), each.attributes) for each in formals)
-            for formals in (given.arguments, given.results)
-        )
-        set_signature(function, FunctionSignature(arguments, results))
+    retype(module, _here)
     for op in ops:
-        if op.name == "memref.global":
-            op.attributes["type"] = ir.TypeAttr.get(_here(cast(Any, op.attributes["type"]).value))
-        elif op.name == "bufferization.alloc_tensor" and isinstance(_space(op), ir.IntegerAttr):
+        if op.name == "bufferization.alloc_tensor" and isinstance(_space(op), ir.IntegerAttr):
             del op.attributes[_SPACE]
         elif op.name == _CHANGE:
             _replace_change(op)

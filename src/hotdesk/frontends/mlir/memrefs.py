@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.origins import Origins
-from hotdesk.errors import DataDependentShapeError, UnsupportedOpError
+from hotdesk.errors import DataDependentShapeError
 from hotdesk.frontends.mlir.arguments import state_sizes
+from hotdesk.ir.building import create
 from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.signature import Formal, set_signature, signature
-from hotdesk.ir.types import is_memref
+from hotdesk.ir.signature import Formal, FunctionSignature, set_signature, signature
+from hotdesk.ir.types import is_memref, shape_of, tensor_with
 from hotdesk.ir.walking import entry_block, made_by
+from hotdesk.models.bufferization import TO_TENSOR
 from hotdesk.models.memory_effects import effects_of
 from hotdesk.models.new_memory import DEALLOC
 from hotdesk.passes.bufferize.equivalent_results import DropEquivalentBufferResults
@@ -22,18 +25,24 @@ from hotdesk.runtime.interface import TensorSpec
 
 
 def memref_arguments(function: ir.Operation) -> frozenset[int]:
-    """The numbers of the arguments that are memrefs: those that a function may write of which no more is known.
+    """The numbers of the arguments that are memrefs: those that a function may write of which no more is known."""
+    return frozenset(position for position, kind in enumerate(signature(function).inputs) if is_memref(kind))
 
-    Raises:
-        UnsupportedOpError: a result is a memref, too, which a function on tensors does not return.
-    """
-    given = signature(function)
-    for position, result in enumerate(given.outputs):
-        if is_memref(result):
-            expected = "a tensor or a number: the program is on tensors"
-            where = python_line(returns_of(function)[0].location)
-            raise UnsupportedOpError(f"result {position}", expected=expected, got=str(result), where=where)
-    return frozenset(position for position, kind in enumerate(given.inputs) if is_memref(kind))
+
+def results_as_tensors(main: ir.Operation) -> None:
+    """Has a function on tensors return tensors of the memory that it would return: new arrays for the caller."""
+    given = signature(main)
+    promised = {"restrict": ir.UnitAttr.get()}
+
+    def as_tensor(kind: ir.Type) -> ir.Type:
+        return tensor_with(shape_of(kind), kind) if is_memref(kind) else kind
+
+    for end, (number, kind) in product(returns_of(main), enumerate(given.outputs)):
+        if is_memref(kind):
+            made = create(TO_TENSOR, [end.operands[number]], [as_tensor(kind)], promised, before=end)
+            end.operands[number] = made.results[0]
+    outputs = tuple(Formal(as_tensor(each.type), each.attributes) for each in given.results)
+    set_signature(main, FunctionSignature(given.arguments, outputs))
 
 
 def written_arguments(function: ir.Operation) -> frozenset[int]:

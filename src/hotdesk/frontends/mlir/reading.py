@@ -16,7 +16,7 @@ from hotdesk.frontends.lowering_process import LoweringDied, try_parsing
 from hotdesk.frontends.mlir.jax_lowered import is_lowered_by_jax, text_of
 from hotdesk.ir.argument_sizes import BOUNDS
 from hotdesk.ir.context import bytecode, make_context
-from hotdesk.ir.functions import find_uses, is_private, named_functions
+from hotdesk.ir.functions import find_uses, is_private, named_functions, returns_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import new_function, signature
 from hotdesk.ir.symbols import Symbols
@@ -169,6 +169,15 @@ def _one_of(names: Sequence[str]) -> str:
     if not names:
         return "a public func.func with a body"
     return f"{'one of ' if len(names) > 1 else ''}{', '.join(f'@{name}' for name in names)}"
+
+
+def require_return(main: ir.Operation, name: str) -> None:
+    """Raises InvalidIRError for a function of that name that never ends."""
+    if not returns_of(main):
+        where = python_line(main.location)
+        raise InvalidIRError(
+            f"function @{name}", expected="a return that is reached", got="a loop without an end", where=where
+        )
 
 
 def make_main(module: ir.Module, entry: ir.Operation) -> None:

@@ -1,44 +1,86 @@
-"""Arguments without a rank (`tensor<*xf32>`) get the one that they are cast to, results the one that they are cast from.
+"""Ranks for what has none (`tensor<*xf32>`): from casts, from calls, from branches, and as `hotdesk.shape` says.
 
     func.func @f(%x: tensor<*xf32>) {                                ->     func.func @f(%x: tensor<4x?xf32>) {
       %t = tensor.cast %x : tensor<*xf32> to tensor<4x?xf32>
 
-1. All that uses the argument are casts to one rank, reads of sizes, and calls of functions whose argument gets a rank so.
-2. A size is that of all these casts, `?` where they differ; memrefs in layouts of their own are all cast to one type.
-3. A value with a rank that is cast to none and then to one again is cast at once.
-4. A result is what a value with a rank was cast to at every return; a size is that of all these values, `?` where they differ.
+1. An argument has the rank that it is cast to; else the one that `hotdesk.shape` states, or that of what all calls pass.
+2. A size is that of all these types, `?` where they differ; memrefs in layouts of their own are all of one type.
+3. A value with a rank that is cast to none and then to one again is cast at once; its sizes are read, and clones of it made,
+   with its rank.
+4. A result is what a value with a rank was cast to at every return; that of a branch, a choice or a loop, what each way gives, or
+   goes round. A size is that of all these values, `?` where they differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.mlir.layouts import has_own_layout
-from hotdesk.ir.building import cast_to
+from hotdesk.ir.building import cast_to, create
 from hotdesk.ir.functions import find_uses, returns_of
 from hotdesk.ir.laid_out import can_cast
-from hotdesk.ir.signature import Formal, FunctionSignature, set_signature, signature
+from hotdesk.ir.signature import SHAPE, Formal, FunctionSignature, set_signature, signature
 from hotdesk.ir.types import is_memref, is_strided, is_tensor, memref_with, shape_of, tensor_with
-from hotdesk.ir.walking import defined_functions, entry_block, made_by, nested_ops, next_op, symbol_name, users
+from hotdesk.ir.walking import (
+    defined_functions,
+    entry_block,
+    made_by,
+    nested_ops,
+    next_op,
+    symbol_name,
+    top_level_ops,
+    users,
+)
+from hotdesk.models.new_memory import DEALLOC
 
 _CASTS = ("tensor.cast", "memref.cast")
+_CLONE = "bufferization.clone"
+_CHOICE, _LOOP = "arith.select", "scf.for"
+_BRANCHES = ("scf.if", "scf.index_switch", "scf.execute_region")
 _READ_SIZES = ("tensor.dim", "tensor.rank", "memref.dim", "memref.rank")
 
 
 def give_ranks(module: ir.Module) -> None:
-    """Gives a rank to the arguments and results that have none and may have one, callees before callers."""
-    while any(_give_rank(module, function) for function in defined_functions(module) if _unranked(function)):
+    """Gives a rank to what has none and may have one."""
+    if not any(map(_is_unranked, _types(module))):
+        return
+    while any(_give_more_ranks(module)):
         pass
-    while any(_give_results_ranks(module, function) for function in defined_functions(module)):
-        pass
-    for op in [op for op in nested_ops(module.operation) if op.name in _CASTS]:
+    for op in [op for op in nested_ops(module.operation) if len(op.operands) and _is_unranked(op.operands[0].type)]:
         first = made_by(op.operands[0], *_CASTS)
-        if first is not None and not _has_rank(first.results[0].type) and _may_be(first.operands[0].type, op):
-            op.results[0].replace_all_uses_with(cast_to(first.operands[0], op.results[0].type, op))
+        if first is None or not _has_rank(_uncast(first.results[0]).type):
+            continue
+        source = _uncast(first.results[0])
+        if op.name in _CASTS and _may_be(source.type, op):
+            op.results[0].replace_all_uses_with(cast_to(source, op.results[0].type, op))
             op.erase()
-            _erase_unread(first.results[0])
+        elif op.name in (*_READ_SIZES, DEALLOC):
+            op.operands[0] = source
+        elif op.name == _CLONE:
+            made = create(_CLONE, [source], [source.type], before=op).results[0]
+            op.results[0].replace_all_uses_with(cast_to(made, op.results[0].type, op))
+            op.erase()
+        else:
+            continue
+        _erase_unread(first.results[0])
+
+
+def _types(module: ir.Module) -> Iterator[ir.Type]:
+    """The types of all values of a module."""
+    for op in nested_ops(module.operation):
+        yield from (value.type for value in op.results)
+        yield from (value.type for region in op.regions for block in region.blocks for value in block.arguments)
+
+
+def _give_more_ranks(module: ir.Module) -> Iterator[bool]:
+    """Gives ranks one step further; says of each step whether it gave any."""
+    for function in defined_functions(module):
+        yield bool(_unranked(function)) and _give_rank(module, function)
+        yield _give_results_ranks(module, function)
+    for op in nested_ops(module.operation):
+        yield _give_ranks_of_ways(op)
 
 
 def _erase_unread(value: ir.Value) -> None:
@@ -68,18 +110,25 @@ def _give_rank(module: ir.Module, function: ir.Operation) -> bool:
     uses = find_uses(module).get(symbol_name(function))
     if uses is not None and uses.others:
         return False
-    found = {number: kind for number in _unranked(function) if (kind := _seen_as(function, number)) is not None}
+    calls = () if uses is None else uses.calls
+    known = ((number, _seen_as(function, number, calls)) for number in _unranked(function))
+    found = {number: kind for number, kind in known if kind is not None}
     for number, kind in found.items():
-        argument: Any = entry_block(function).arguments[number]
-        argument.set_type(kind)
-        for op in [op for op in users(argument) if op.name in _CASTS]:
-            op.results[0].replace_all_uses_with(cast_to(argument, op.results[0].type, op))
-            op.erase()
-        for call in () if uses is None else uses.calls:
+        _retype(entry_block(function).arguments[number], kind, top_level_ops(function)[0])
+        for call in calls:
             call.operands[number] = cast_to(call.operands[number], kind, call)
     given = signature(function)
     set_signature(function, given.stating(lambda number, each: Formal(found.get(number, each.type), each.attributes)))
     return bool(found)
+
+
+def _retype(value: Any, kind: ir.Type, behind: ir.Operation) -> None:
+    """Gives a value without a rank one; what reads it reads it without, as it is behind the value, in front of an op."""
+    old, readers = value.type, [(use.owner.operation, use.operand_number) for use in value.uses]
+    value.set_type(kind)
+    plain = cast_to(value, old, behind) if readers else None
+    for reader, place in readers:
+        reader.operands[place] = plain
 
 
 def _give_results_ranks(module: ir.Module, function: ir.Operation) -> bool:
@@ -93,19 +142,50 @@ def _give_results_ranks(module: ir.Module, function: ir.Operation) -> bool:
     found = {number: kind for number in unranked if (kind := _returned_as(ends, number)) is not None}
     for number, kind in found.items():
         for end in ends:
-            old = end.operands[number]
-            end.operands[number] = cast_to(_uncast(old), kind, end)
-            _erase_unread(old)
+            _pass_on(end, number, kind)
         for call in () if uses is None else uses.calls:
-            result: Any = call.results[number]
-            old, readers = result.type, [(use.owner.operation, use.operand_number) for use in result.uses]
-            result.set_type(kind)
-            plain = cast_to(result, old, next_op(call)) if readers else None
-            for reader, place in readers:
-                reader.operands[place] = plain
+            _retype(call.results[number], kind, next_op(call))
     outputs = tuple(Formal(found.get(number, each.type), each.attributes) for number, each in enumerate(given.results))
     set_signature(function, FunctionSignature(given.arguments, outputs))
     return bool(found)
+
+
+def _give_ranks_of_ways(op: ir.Operation) -> bool:
+    """Gives ranks to results of a branch, a choice or a loop; returns whether it gave any."""
+    gave = False
+    for number, result in enumerate(op.results) if op.name in (*_BRANCHES, _CHOICE, _LOOP) else ():
+        if not _is_unranked(result.type):
+            continue
+        ways, around = _ways(op, number)
+        sources = [_uncast(each.operands[place]) for each, place in ways]
+        kind = _common(list(dict.fromkeys(each.type for each in sources if around is None or each != around)))
+        if kind is None:
+            continue
+        if around is not None:
+            _retype(around, kind, next(iter(around.owner.operations)).operation)
+        for each, place in ways:
+            _pass_on(each, place, kind)
+        _retype(result, kind, next_op(op))
+        gave = True
+    return gave
+
+
+def _ways(op: ir.Operation, number: int) -> tuple[list[tuple[ir.Operation, int]], Any]:
+    """The operands that a result may be, by op and place, and what goes round in a loop."""
+    if op.name == _CHOICE:
+        return [(op, 1), (op, 2)], None
+    ends = [list(block.operations)[-1].operation for region in op.regions for block in region.blocks]
+    ways = [(end, number) for end in ends if end.name == "scf.yield"]
+    if op.name != _LOOP:
+        return ways, None
+    return [(op, len(op.operands) - len(op.results) + number), *ways], op.regions[0].blocks[0].arguments[1 + number]
+
+
+def _pass_on(end: ir.Operation, place: int, kind: ir.Type) -> None:
+    """Has an op that passes a value on without a rank pass it on with one."""
+    old = end.operands[place]
+    end.operands[place] = cast_to(_uncast(old), kind, end)
+    _erase_unread(old)
 
 
 def _returned_as(ends: Sequence[ir.Operation], number: int) -> ir.Type | None:
@@ -119,17 +199,32 @@ def _uncast(value: ir.Value) -> ir.Value:
     return value if made is None else _uncast(made.operands[0])
 
 
-def _seen_as(function: ir.Operation, number: int) -> ir.Type | None:
+def _seen_as(function: ir.Operation, number: int, calls: Sequence[ir.Operation]) -> ir.Type | None:
     """The type of an argument by rules 1 and 2; None if there is none."""
+    formal = signature(function).arguments[number]
     readers = users(entry_block(function).arguments[number])
     kinds = list(dict.fromkeys(op.results[0].type for op in readers if op.name in _CASTS))
-    if not kinds or any(op.name not in (*_CASTS, *_READ_SIZES) for op in readers):
+    if kinds:
+        return _common(kinds)
+    if SHAPE in formal.attributes:
+        return _stated(formal)
+    return _common(list(dict.fromkeys(_uncast(call.operands[number]).type for call in calls)))
+
+
+def _stated(formal: Formal) -> ir.Type | None:
+    """The type with the sizes that `hotdesk.shape` states, `?` where these are no numbers; None where it is no list of texts."""
+    entries: Any = formal.attributes[SHAPE]
+    if not isinstance(entries, ir.ArrayAttr) or not all(isinstance(each, ir.StringAttr) for each in entries):
         return None
-    return _common(kinds)
+    texts = [cast(Any, each).value for each in entries]
+    sizes = [int(text) if text.isdecimal() else None for text in texts]
+    return (tensor_with if isinstance(formal.type, ir.UnrankedTensorType) else memref_with)(sizes, formal.type)
 
 
 def _common(kinds: Sequence[ir.Type]) -> ir.Type | None:
     """The type with a rank that values of these may be cast to, `?` where their sizes differ; None if there is none."""
+    if not kinds:
+        return None
     if len(kinds) == 1:
         return kinds[0] if _has_rank(kinds[0]) else None
     if not all(map(_has_rank, kinds)) or any(map(has_own_layout, kinds)):

@@ -66,6 +66,11 @@ class DecomposeTypes(Pass):
         return ()
 
 
+def innermost_types(kind: ir.Type) -> list[ir.Type]:
+    """What a type is made of in the end; of one that is left alone, the type itself."""
+    return _Parts(decompositions()).flat_types(kind)
+
+
 class _Parts:
     """What is known of values that hold others."""
 
