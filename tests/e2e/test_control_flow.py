@@ -11,17 +11,13 @@ import numpy as np
 import pytest
 
 import hotdesk
-from hotdesk.errors import ExecutionError, HotdeskError
+from hotdesk.errors import ExecutionError
 from tests.harness import assert_same
 from tests.running import wanted
 from tests.running.examples import EXAMPLES, inputs_of
 
 X = np.arange(32, dtype=np.float32).reshape(4, 8) / 32
 T = "tensor<4x8xf32>"
-REFUSED = {
-    "strided_write_keeps_the_rest": "HD102",
-}
-"""Examples that are not compiled: they use what has no lowering."""
 STATEFUL = {"globals"}
 """Examples that keep what a call writes: only the first call of a program begins with what their text says."""
 
@@ -51,11 +47,6 @@ def run(program: hotdesk.Program, *arguments: Any) -> Any:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example(name: str) -> None:
     text = EXAMPLES[name].read_text(encoding="utf-8")
-    if name in REFUSED:
-        with pytest.raises(HotdeskError) as refused:
-            hotdesk.compile(text)
-        assert refused.value.code == REFUSED[name]
-        return
     inputs = inputs_of(text)
     program = hotdesk.compile(text)
     for _ in range(2):  # nothing of a call is left for the next one
