@@ -19,7 +19,7 @@ from hotdesk.ir.walking import nested_ops
 
 _SPACE = "memory_space"
 _CHANGE = "memref.memory_space_cast"
-_CLONE = "bufferization.clone"
+CLONE = "bufferization.clone"
 
 
 def forget_memory_spaces(module: ir.Module) -> None:
@@ -39,7 +39,7 @@ def forget_memory_spaces(module: ir.Module) -> None:
 
 def clones_as_copies(module: ir.Module) -> None:
     """Makes an allocation and a copy of each clone."""
-    for op in [op for op in nested_ops(module.operation) if op.name == _CLONE and is_memref(op.results[0].type)]:
+    for op in [op for op in nested_ops(module.operation) if op.name == CLONE and is_memref(op.results[0].type)]:
         source, made = op.operands[0], op.results[0]
         kind = memref_with(shape_of(source.type), source.type)
         room = alloc(kind, dynamic_dims(source, op), op)

@@ -18,6 +18,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.mlir.layouts import has_own_layout
+from hotdesk.frontends.mlir.memory_spaces import CLONE
 from hotdesk.ir.building import cast_to, create
 from hotdesk.ir.functions import find_uses, returns_of
 from hotdesk.ir.laid_out import can_cast
@@ -33,11 +34,11 @@ from hotdesk.ir.walking import (
     top_level_ops,
     users,
 )
+from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.new_memory import DEALLOC
 
 _CASTS = ("tensor.cast", "memref.cast")
-_CLONE = "bufferization.clone"
-_CHOICE, _LOOP = "arith.select", "scf.for"
+_LOOP = "scf.for"
 _BRANCHES = ("scf.if", "scf.index_switch", "scf.execute_region")
 _READ_SIZES = ("tensor.dim", "tensor.rank", "memref.dim", "memref.rank")
 
@@ -58,8 +59,8 @@ def give_ranks(module: ir.Module) -> None:
             op.erase()
         elif op.name in (*_READ_SIZES, DEALLOC):
             op.operands[0] = source
-        elif op.name == _CLONE:
-            made = create(_CLONE, [source], [source.type], before=op).results[0]
+        elif op.name == CLONE:
+            made = create(CLONE, [source], [source.type], before=op).results[0]
             op.results[0].replace_all_uses_with(cast_to(made, op.results[0].type, op))
             op.erase()
         else:
@@ -153,7 +154,7 @@ def _give_results_ranks(module: ir.Module, function: ir.Operation) -> bool:
 def _give_ranks_of_ways(op: ir.Operation) -> bool:
     """Gives ranks to results of a branch, a choice or a loop; returns whether it gave any."""
     gave = False
-    for number, result in enumerate(op.results) if op.name in (*_BRANCHES, _CHOICE, _LOOP) else ():
+    for number, result in enumerate(op.results) if op.name in (*_BRANCHES, CHOICE, _LOOP) else ():
         if not _is_unranked(result.type):
             continue
         ways, around = _ways(op, number)
@@ -172,7 +173,7 @@ def _give_ranks_of_ways(op: ir.Operation) -> bool:
 
 def _ways(op: ir.Operation, number: int) -> tuple[list[tuple[ir.Operation, int]], Any]:
     """The operands that a result may be, by op and place, and what goes round in a loop."""
-    if op.name == _CHOICE:
+    if op.name == CHOICE:
         return [(op, 1), (op, 2)], None
     ends = [list(block.operations)[-1].operation for region in op.regions for block in region.blocks]
     ways = [(end, number) for end in ends if end.name == "scf.yield"]
