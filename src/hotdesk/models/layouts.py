@@ -33,6 +33,11 @@ def strided_type(
     return _strided(sizes, strides, offset, like.type)
 
 
+def with_layout(memref: ir.Type, strides: Sequence[int | None], offset: int | None) -> ir.MemRefType:
+    """A memref type with other strides and another offset."""
+    return _strided(shape_of(memref), strides, offset, memref)
+
+
 def _strided(
     sizes: Sequence[int | None], strides: Sequence[int | None], offset: int | None, like: ir.Type
 ) -> ir.MemRefType:

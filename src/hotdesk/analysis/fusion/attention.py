@@ -24,6 +24,7 @@ from typing import Any, TypeAlias, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Reason
+from hotdesk.graphs import reached
 from hotdesk.ir.dialect import ZeroRows
 from hotdesk.ir.types import element_of, is_tensor, shape_of
 from hotdesk.ir.walking import constant_of, defining_op, flag_of, groups_of, made_by, users
@@ -111,16 +112,14 @@ def kept_scores(weighing: ir.Operation) -> tuple[Reason, ir.Operation] | None:
 
 def _follows_from_product(value: ir.Value) -> bool:
     """Whether a tensor is made element by element, in any way, of tensors of its shape of which one is a product."""
-    pending, seen = [value], {value}
-    while pending:
-        source = defining_op(without_expansion(pending.pop()))
-        if source is not None and overwrites(source):
-            return True
-        inputs = source.operands if source is not None and source.name == "linalg.generic" else ()
-        new = [each for each in inputs if each not in seen and shape_of(each.type) == shape_of(value.type)]
-        seen.update(new)
-        pending += new
-    return False
+
+    def inputs(each: ir.Value) -> list[ir.Value]:
+        source = made_by(without_expansion(each), "linalg.generic")
+        operands = () if source is None else source.operands
+        return [operand for operand in operands if shape_of(operand.type) == shape_of(value.type)]
+
+    makers = (defining_op(without_expansion(each)) for each in reached([value], inputs))
+    return any(maker is not None and overwrites(maker) for maker in makers)
 
 
 def overwrites(op: ir.Operation) -> bool:

@@ -142,7 +142,12 @@ def _argument(record: TensorProgram, places: Places, value: int) -> int | None:
 
 
 def _lead_back(records: Mapping[str, TensorProgram], owned: Mapping[str, bool]) -> dict[str, dict[int, int]]:
-    """The argument that each result of a function leads back to on all ways, by result; only of owned functions."""
+    """The argument that each result of a function leads back to on all ways, by result; only of owned functions.
+
+    These are summaries (Sharir and Pnueli's functional approach): a call leads to those operands alone that its callee's result
+    leads to, so what follows from a value is no fixed edge, as `program.dataflow` has them. Ways are gone again until no summary
+    grows.
+    """
     ways = {name: _Ways(record, frozenset(records)) for name, record in records.items()}
     known: dict[tuple[str, int], set[int]] = {}
     changed = True

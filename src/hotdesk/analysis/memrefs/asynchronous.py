@@ -22,6 +22,7 @@ from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, BufferPr
 from hotdesk.graphs import postorder
 from hotdesk.ir.types import is_token
 from hotdesk.models.asynchronous import ENDS, JOINS, WAITS, awaits, is_queued, waits_for_all, waits_for_tag
+from hotdesk.program.dataflow import least_solution
 
 
 class Started(NamedTuple):
@@ -99,6 +100,12 @@ class _KnownEnd(NamedTuple):
         return _KnownEnd(min(known)) if known else _KnownEnd(-1, self.waits | other.waits, self.passed | other.passed)
 
 
+def _grown(source: _KnownEnd, target: _KnownEnd, edge: None) -> _KnownEnd | None:
+    """The second one with what the first one knows; None if that is nothing more."""
+    found = target.joined(source)
+    return None if found == target else found
+
+
 class _Following:
     """Follows tokens to whatever waits for them; what follows from a value is found once."""
 
@@ -128,7 +135,7 @@ class _Following:
         return min((each[at] for each in waits if (at := bisect_left(each, op.end)) < len(each)), default=-1)
 
     def _follow(self, states: Sequence[_State]) -> None:
-        """Finds the ends of states: backwards from what they lead to, and again where that leads around a loop."""
+        """Finds the ends of states that are new, from those that they lead to."""
 
         def unread(state: _State) -> tuple[_State, ...]:
             if state in self._after:
@@ -137,13 +144,18 @@ class _Following:
             return self._after[state]
 
         order = list(postorder(states, unread))
-        changed = bool(order)
-        while changed:
-            changed = False
-            for state in order:
-                found = reduce(_KnownEnd.joined, (self._ends[other] for other in self._after[state]), self._ends[state])
-                changed |= found != self._ends[state]
-                self._ends[state] = found
+        numbers = {state: number for number, state in enumerate(order)}
+        led_to: dict[int, list[tuple[int, None]]] = {}  # by a state, those that lead to it
+        first: list[_KnownEnd] = []
+        for number, state in enumerate(order):
+            known = self._ends[state]
+            for other in self._after[state]:
+                if other in numbers:
+                    led_to.setdefault(numbers[other], []).append((number, None))
+                else:
+                    known = known.joined(self._ends[other])
+            first.append(known)
+        self._ends.update(zip(order, least_solution(first, led_to, _grown), strict=True))
 
     def _read(self, state: _State) -> None:
         """Notes what takes a value: where it ends there, and what stands for it from there on."""

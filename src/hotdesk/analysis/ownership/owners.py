@@ -253,12 +253,12 @@ class Ownership:
 
     def _stored(self) -> set[int]:
         """Owners of memory that other memory points to, and whoever they transfer ownership to: it may be read from there."""
-        found = {c for _, memref in self._program.stored for c in self.candidates[memref]} - {EXTERNAL}
-        before = -1
-        while found and before != len(found):
-            before = len(found)
-            found.update(t for h in self.transfers.values() if found.intersection(h.moved) for t in h.slot.targets)
-        return found
+        stored = {c for _, memref in self._program.stored for c in self.candidates[memref]} - {EXTERNAL}
+        targets: dict[int, list[int]] = {}
+        for transfer in self.transfers.values() if stored else ():
+            for owner in transfer.moved:
+                targets.setdefault(owner, []).extend(transfer.slot.targets)
+        return {*reached(stored, lambda owner: targets.get(owner, ()))}
 
     def _require(self, owner: int, ops: range, back: set[tuple[Key, int]]) -> None:
         """Raises BufferizationError if nothing can be taken back: memory leaves through an op that nothing is known of."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from hotdesk.analysis.memrefs.asynchronous import started
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
@@ -10,6 +10,7 @@ from hotdesk.analysis.ownership.allocators import Allocators
 from hotdesk.analysis.ownership.candidates import EXTERNAL, OwnerCandidates
 from hotdesk.analysis.ownership.releases import LateEnds, Releases
 from hotdesk.analysis.ownership.slots import OwnershipSlot, OwnershipSlots
+from hotdesk.graphs import reached
 from hotdesk.models.memref import QUIET, view_source
 from hotdesk.models.new_memory import freed, never_frees
 from hotdesk.program.dominance import Dominance
@@ -20,7 +21,7 @@ class OwnerScopes:
 
     A buffer is transferred where it becomes a value outside the scope of its owner (rule 1 of `analysis.ownership.owners`). Where
     the operand is the owner itself, or a view of it, that is known without asking which owners a memref may have; what a slot
-    owns may be transferred again. So slots are found along a worklist, in time in proportion to what is passed on.
+    owns may be transferred again. So slots are what is reached from there, in time in proportion to what is passed on.
     """
 
     def __init__(self, program: BufferProgram, slots: OwnershipSlots, dominance: Dominance) -> None:
@@ -55,14 +56,16 @@ class OwnerScopes:
     def owning(self, candidates: OwnerCandidates, given: Collection[int]) -> set[int]:
         """Slots that own, beside those given by number: all that what is passed on as it is, or a view of it, leaves by."""
         found = set(given)
-        waiting = [owner for owner in self._passed if candidates.owns_itself(owner)]
-        waiting += (target for slot in self._slots.slots if slot.number in found for target in slot.targets)
-        while waiting:
-            owner = waiting.pop()
+        first = [owner for owner in self._passed if candidates.owns_itself(owner)]
+        first += (target for slot in self._slots.slots if slot.number in found for target in slot.targets)
+
+        def owned_by_slots(owner: int) -> Iterator[int]:
             for source, slot in self._passed.get(owner, ()):
                 if slot.number not in found and self.leaves((owner,), source, slot):
                     found.add(slot.number)
-                    waiting += slot.targets
+                    yield from slot.targets
+
+        reached(first, owned_by_slots)
         return found
 
 

@@ -12,6 +12,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import OpRecord
+from hotdesk.graphs import reached
 from hotdesk.ir.building import create, dynamic_dims
 from hotdesk.ir.laid_out import can_cast
 from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_with, shape_of
@@ -58,17 +59,11 @@ class Memrefs:
 
     def _spread_layouts(self) -> None:
         """Follows memory of any layout to the places that control flow hands it to."""
-        passed = [edge for edge, conflict in self._analysis.copies.items() if conflict is None] if self._strided else []
-        while True:
-            reached = {
-                place
-                for edge in passed
-                if any(place in self._strided for place, _ in self._places.locations(edge.source))
-                for place, _ in self._places.locations(edge.target)
-            }
-            if reached <= self._strided:
-                return
-            self._strided |= reached
+        targets: dict[int, list[int]] = {}
+        for edge, conflict in self._analysis.copies.items() if self._strided else ():
+            for place, _ in self._places.locations(edge.source) if conflict is None else ():
+                targets.setdefault(place, []).extend(to for to, _ in self._places.locations(edge.target))
+        self._strided.update(reached(self._strided, lambda place: targets.get(place, ())))
 
     def assign(self, value: ir.Value, memref: ir.Value) -> None:
         """Says which memref holds a tensor."""

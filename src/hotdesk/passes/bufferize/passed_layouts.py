@@ -25,40 +25,34 @@ from hotdesk.ir.types import dynamic_layout, layout_of, shape_of
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.facts import RESULTS
-from hotdesk.models.layouts import sliced_type, strided_type, takes_any_layout
+from hotdesk.models.layouts import sliced_type, takes_any_layout, with_layout
 from hotdesk.models.scf import LOOPS_AND_BRANCHES, MODELS
+from hotdesk.program.dataflow import least_solution
 
 _CAST, _SUBVIEW = "memref.cast", "memref.subview"
 _PASSING = (*LOOPS_AND_BRANCHES, CHOICE)
 Passed = tuple[ir.Operation, int]
 """An op, and the number of the operand that it passes on."""
+_Slices = list[ir.Operation]
+"""The `memref.subview`s between a memref and a slice of slices of it."""
 
 
 @dataclass(slots=True)
 class _Alike:
-    """Values of one type, the operands that are passed to them, and the type as it is known by now."""
+    """Values of one type, and the operands that are passed to them."""
 
     values: list[ir.Value]
     passed: list[Passed] = field(default_factory=list[Passed])
-    kind: ir.Type | None = None
 
 
 def keep_layouts(ops: Iterable[ir.Operation], passed_on: Collection[ir.Value]) -> None:
     """Gives memrefs that ops pass on, and which are in any layout, the layout in which all that becomes them agrees."""
     classes = _classes(ops, passed_on)
-    known = {value: each for each in classes for value in each.values}
-    changed = True
-    while changed:
-        changed = False
-        for each in classes:
-            kinds = [_kind(op.operands[number], known) for op, number in each.passed]
-            kind = _joined([kind for kind in kinds if kind is not None], each.values[0])
-            changed = changed or kind != each.kind
-            each.kind = kind
+    kinds = _agreed(classes)
     passed = {key for each in classes for key in each.passed}
-    for each in classes:
-        for value in each.values if each.kind is not None else ():
-            _retype(value, cast(ir.Type, each.kind), passed)
+    for each, kind in zip(classes, kinds, strict=True):
+        for value in each.values if kind is not None else ():
+            _retype(value, cast(ir.Type, kind), passed)
     for each in classes:
         for op, number in each.passed:
             _fit(op, number, each.values[0].type)
@@ -108,19 +102,43 @@ def _edges(op: ir.Operation) -> Iterator[tuple[Passed, ir.Value]]:
         yield (op, operand), op.results[result]
 
 
-def _kind(value: ir.Value, known: dict[ir.Value, _Alike]) -> ir.Type | None:
-    """The type that a memref will have, without casts to any layout; None if nothing is known of it yet."""
-    sliced: list[ir.Operation] = []
+def _agreed(classes: Sequence[_Alike]) -> list[ir.Type | None]:
+    """The type of each class (rule 2); None if nothing else ever becomes its values."""
+    numbers = {value: number for number, each in enumerate(classes) for value in each.values}
+    first: list[ir.Type | None] = [None] * len(classes)
+    edges: dict[int, list[tuple[int, _Slices]]] = {}
+    for number, each in enumerate(classes):
+        for op, operand in each.passed:
+            source, slices = _sliced_from(op.operands[operand], numbers)
+            if source in numbers:
+                edges.setdefault(numbers[source], []).append((number, slices))
+            else:
+                first[number] = _joined(first[number], _sliced(source.type, slices))
+
+    def join(source: ir.Type | None, target: ir.Type | None, slices: _Slices) -> ir.Type | None:
+        found = target if source is None else _joined(target, _sliced(source, slices))
+        return None if found == target else found
+
+    return least_solution(first, edges, join)
+
+
+def _sliced_from(value: ir.Value, known: Collection[ir.Value]) -> tuple[ir.Value, _Slices]:
+    """The memref that one is a slice of, without casts to any layout: the first that is known, if any is; and the slices."""
+    slices: _Slices = []
     while value not in known:
         op = defining_op(value)
         if op is not None and op.name == _SUBVIEW:
-            sliced.append(op)
+            slices.insert(0, op)
         elif not _loosens(op):
             break
         value = cast(ir.Operation, op).operands[0]
-    kind = known[value].kind if value in known else value.type
-    for op in reversed(sliced if kind is not None else ()):
-        kind = sliced_type(cast(ir.Type, kind), op, shape_of(op.results[0].type))
+    return value, slices
+
+
+def _sliced(kind: ir.Type, slices: _Slices) -> ir.Type:
+    """The type of what slices, one of the other, leave of a memref of a type."""
+    for op in slices:
+        kind = sliced_type(kind, op, shape_of(op.results[0].type))
     return kind
 
 
@@ -133,14 +151,13 @@ def _loosens(op: ir.Operation | None) -> bool:
     return ranked and after == dynamic_layout(before)
 
 
-def _joined(kinds: Sequence[ir.Type], like: ir.Value) -> ir.Type | None:
-    """The type with all strides, and the offset, in which some agree."""
-    distinct = list(dict.fromkeys(kinds))
-    if len(distinct) < 2:
-        return distinct[0] if distinct else None
-    strides, offsets = zip(*(layout_of(kind) for kind in distinct), strict=True)
-    agreed = [each[0] if len(set(each)) == 1 else None for each in zip(*strides, strict=True)]
-    return strided_type(shape_of(like.type), agreed, offsets[0] if len(set(offsets)) == 1 else None, like)
+def _joined(known: ir.Type | None, kind: ir.Type) -> ir.Type:
+    """The type with all strides, and the offset, in which two agree."""
+    if known is None or known == kind:
+        return kind
+    (strides, offset), (others, other) = layout_of(known), layout_of(kind)
+    agreed = [a if a == b else None for a, b in zip(strides, others, strict=True)]
+    return with_layout(kind, agreed, offset if offset == other else None)
 
 
 def _retype(value: ir.Value, kind: ir.Type, passed: set[Passed]) -> None:

@@ -11,12 +11,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
 from hotdesk.analysis.ownership.slots import Key, OwnershipSlot, OwnershipSlots
+from hotdesk.graphs import reached
 from hotdesk.ir.building import remade
 from hotdesk.models.control_flow import ENDS, PASSING
 from hotdesk.passes.buffers.branch_edges import operand_parts, passes_more, remade_branch
@@ -50,16 +51,15 @@ def _unused_views(program: BufferProgram) -> set[int]:
 
 
 def _unused(program: BufferProgram, slots: OwnershipSlots, gone: set[int]) -> list[OwnershipSlot]:
-    """The slots of which nothing is used (1, 2): all that do not show a use, less those that pass on to others."""
-    unused = {slot.number: slot for slot in slots.slots if slot.returned < 0 and _is_plain(program, slot)}
-    waiting = list(unused.values())
-    while waiting:
-        slot = waiting.pop()
-        if slot.number in unused and not _is_unused(program, slots, slot, unused, gone):
-            del unused[slot.number]
-            sources = (slots.of_target.get(slots.source[key]) for key in slot.keys)
-            waiting += (source for source in sources if source is not None)
-    return list(unused.values())
+    """The slots of which nothing is used (1, 2): all but those that are used, and those that pass on to such."""
+    plain = {slot.number: slot for slot in slots.slots if slot.returned < 0 and _is_plain(program, slot)}
+
+    def sources(number: int) -> Iterator[int]:
+        found = (slots.of_target.get(slots.source[key]) for key in plain[number].keys)
+        return (slot.number for slot in found if slot is not None and slot.number in plain)
+
+    used = reached((slot.number for slot in plain.values() if _is_used(program, slots, slot, plain, gone)), sources)
+    return [slot for slot in plain.values() if slot.number not in used]
 
 
 def _is_plain(program: BufferProgram, slot: OwnershipSlot) -> bool:
@@ -75,9 +75,10 @@ def _is_passing(program: BufferProgram, op: BufferOp) -> bool:
     return op.name in PASSING or (op.name in ENDS and parent >= 0 and program.ops[parent].name in PASSING)
 
 
-def _is_unused(
-    program: BufferProgram, slots: OwnershipSlots, slot: OwnershipSlot, unused: dict[int, OwnershipSlot], gone: set[int]
+def _is_used(
+    program: BufferProgram, slots: OwnershipSlots, slot: OwnershipSlot, plain: Collection[int], gone: Collection[int]
 ) -> bool:
+    """Whether an op uses a target of a slot, but to pass it into a plain slot."""
     for target in slot.targets:
         for user in program.users[target]:
             if user in gone:
@@ -85,9 +86,9 @@ def _is_unused(
             places = [i for i, value in enumerate(program.ops[user].operands) if value == target]
             keys: list[Key] = [(user, i) for i in places]
             passed_by = [slots.of_key.get(key) for key in keys]
-            if not keys or any(each is None or each.number not in unused for each in passed_by):
-                return False
-    return True
+            if not keys or any(each is None or each.number not in plain for each in passed_by):
+                return True
+    return False
 
 
 class _Narrowing:

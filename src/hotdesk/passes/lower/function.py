@@ -16,6 +16,7 @@ from hotdesk.analysis.allocations.lending import Windows, callers_memory, window
 from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers, is_straight
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
+from hotdesk.graphs import reached
 from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import create
 from hotdesk.ir.functions import called_name, named_functions
@@ -294,14 +295,12 @@ class _FunctionLowering:
 
 def _called(function: ir.Operation, module: ir.Module) -> tuple[ir.Operation, ...]:
     """The functions that one calls, directly or through others: those that call themselves, since all others are inlined."""
-    functions, found = named_functions(module), dict[str, ir.Operation]()
-    waiting = [function]
-    for each in waiting:
-        for name in map(called_name, nested_ops(each)):
-            if name is not None and name in functions and name not in found:
-                found[name] = functions[name]
-                waiting.append(functions[name])
-    return tuple(found.values())
+    functions = named_functions(module)
+
+    def called(each: ir.Operation) -> list[ir.Operation]:
+        return [functions[name] for name in map(called_name, nested_ops(each)) if name in functions]
+
+    return tuple(reached(called(function), called))
 
 
 def _know_globals(function: ir.Operation, called: Sequence[ir.Operation]) -> None:

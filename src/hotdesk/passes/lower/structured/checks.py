@@ -11,10 +11,11 @@ it are guarded by it. Either way a failed one neither ends the process nor reads
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
+from hotdesk.graphs import reached
 from hotdesk.ir.building import clone_with, compared, constant, create, dim, ended, index_constant
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, nested_ops
@@ -91,15 +92,13 @@ def _places_from_data(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
 
 def _needed(value: ir.Value, op: ir.Operation) -> set[ir.Value]:
     """A value in the region and those that it depends on, as far as what the region captures."""
-    waiting, block, needed = [value], op.regions[0].blocks[0], set[ir.Value]()
-    while waiting:
-        each = waiting.pop()
-        if each in needed:
-            continue
-        needed.add(each)
+    block = op.regions[0].blocks[0]
+
+    def operands(each: ir.Value) -> Iterable[ir.Value]:
         maker = defining_op(each)
-        waiting += maker.operands if maker is not None and maker.block == block else ()
-    return needed
+        return maker.operands if maker is not None and maker.block == block else ()
+
+    return {*reached([value], operands)}
 
 
 def _by_loops(op: ir.Operation) -> list[list[ir.Operation]]:
