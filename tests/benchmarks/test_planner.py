@@ -1,5 +1,6 @@
 """What the planner's benchmark asks, and the verdicts of its page."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from benchmarks.planner_cases.page import COLUMNS, Row, bars, render
 from benchmarks.planner_cases.peer import best_fit
 from benchmarks.planner_cases.problems import minimalloc, random_problem
 from benchmarks.planner_cases.shapes import POOLS, SAMPLES, Family, Shapes, bar, measure
-from benchmarks.planner_cases.without import ALL_GREEDY, Worse, worse_without
-from hotdesk.planning import Buffer, Problem, check, plan
+from benchmarks.planner_cases.without import ALL_GREEDY, PASSES, Worse, worse_without
+from hotdesk.planning import NO_REUSE, STRATEGIES, Buffer, Problem, check, plan
+from hotdesk.planning.placement.ejection import EJECTION
+from hotdesk.planning.placement.portfolio import PORTFOLIO
 
 CHAIN = Problem((Buffer("a", 0, 2, 100), Buffer("b", 1, 3, 100), Buffer("nothing", 0, 9, 0), Buffer("c", 2, 4, 100)))
 
@@ -161,3 +164,12 @@ def test_the_page_names_what_suffers_most() -> None:
     assert "| `search` | b | 100 | 150 | 50.00% |" in page
     assert "| `greedy/…` | c | 100 | 120 | 20.00% |" in page
     assert "| a |" not in page
+
+
+def test_every_strategy_has_a_problem_that_gets_worse_without_it() -> None:
+    """In the page that was written last; those that use others, and the plan without reuse, are nothing to leave out."""
+    text = (Path(__file__).parents[2] / "benchmarks" / "PLANNER.md").read_text(encoding="utf-8")
+    table = text.partition("## What each strategy is for")[2]
+    rows = re.findall(r"^\| `(.*?)` \| .* \| ([\d,]+) \| ([\d,]+) \| ", table, re.MULTILINE)
+    worse = {name for name, arena, larger in rows if int(larger.replace(",", "")) > int(arena.replace(",", ""))}
+    assert worse == {*STRATEGIES, ALL_GREEDY, PASSES, EJECTION} - {PORTFOLIO, NO_REUSE, "exact"}

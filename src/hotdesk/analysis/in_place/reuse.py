@@ -1,4 +1,4 @@
-"""Results that are written into one destination without contents, one after the other, because they name the same.
+"""Destinations without contents that several results name: each is written into that memory, one after the other.
 
     %e = tensor.empty()
     %a = f(%x) outs(%e)
