@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -297,6 +299,32 @@ def test_layouts_that_are_not_known_to_be_row_major() -> None:
         program(kept, y)
         np.testing.assert_array_equal(kept, wanted[0])
         np.testing.assert_array_equal(y, wanted[1])
+
+
+MADE_AND_MOVED = """
+func.func @main(%x: tensor<6x8xf32>) -> tensor<6x8xf32> {
+  %e = tensor.empty() : tensor<6x8xf32>
+  %y = linalg.exp ins(%x : tensor<6x8xf32>) outs(%e : tensor<6x8xf32>) -> tensor<6x8xf32>
+  %s = tensor.extract_slice %y[0, 1] [5, 7] [1, 1] : tensor<6x8xf32> to tensor<5x7xf32>
+  %r = tensor.insert_slice %s into %y[1, 0] [5, 7] [1, 1] : tensor<5x7xf32> into tensor<6x8xf32>
+  return %r : tensor<6x8xf32>
+}
+"""
+
+
+def test_programs_as_files_and_as_c(tmp_path: Path) -> None:
+    program = hotdesk.compile(MADE_AND_MOVED)
+    x: Array = np.linspace(0, 1, 48, dtype=np.float32).reshape(6, 8)
+    wanted: Array = np.exp(x)
+    wanted[1:, :7] = np.exp(x[:5, 1:])
+    assert moved(program, x) == [5 * 7 * 4]
+    program.save(tmp_path / "moved.hotdesk")
+    np.testing.assert_allclose(hotdesk.load(tmp_path / "moved.hotdesk")(x), wanted, rtol=1e-5)
+    program.export_c(tmp_path, name="moved")
+    files = ["moved.c", "moved_weights.S", "moved_kernels.o", "main.c"]
+    subprocess.run(["cc", "-std=c11", *files, "-lm", "-o", "example"], cwd=tmp_path, check=True)
+    found = subprocess.run([tmp_path / "example"], input=x.tobytes(), capture_output=True, check=True).stdout
+    np.testing.assert_allclose(np.frombuffer(found, np.float32).reshape(6, 8), wanted, rtol=1e-5)
 
 
 def test_a_large_move() -> None:
