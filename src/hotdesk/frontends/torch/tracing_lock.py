@@ -12,13 +12,15 @@ from contextlib import contextmanager
 
 @contextmanager
 def traced_alone() -> Generator[None]:
-    """While it lasts, no other thread compiles by Dynamo, or traces under this lock.
+    """While it lasts, no other thread compiles by Dynamo, or traces under this lock, and no function loses an argument.
 
     A user's own `torch.export` takes no lock, nor do backward graphs, which are compiled when gradients are first asked for.
     """
     from torch._dynamo.convert_frame import compile_lock  # loaded by the first trace, not by `import hotdesk`
 
-    with compile_lock:
+    from hotdesk.frontends.torch.weighted_l1 import weights_handed_on
+
+    with compile_lock, weights_handed_on():
         yield
 
 
