@@ -53,6 +53,8 @@ def test_example(name: str) -> None:
         program = hotdesk.compile(text) if name in STATEFUL else program
         for number, (result, want) in enumerate(zip(run(program, *inputs), wanted(text, inputs), strict=True)):
             assert_same(np.asarray(result), want, f"result {number}")
+    memory = program.memory(*inputs)
+    assert memory.arena == memory.lower_bound
 
 
 def test_what_an_iteration_makes_has_one_place() -> None:

@@ -66,7 +66,7 @@ class BoundRecord(NamedTuple):
     bytes: int
     step: int
     places: tuple[int, ...]
-    kind: Literal["live", "pinned", "tied", "dive", "cp-sat"]
+    kind: Literal["live", "lent", "pinned", "tied", "dive", "cp-sat"]
 
 
 class PlanRecord(NamedTuple):

@@ -13,6 +13,7 @@ from hotdesk.python.lazy_names import lazy_names
 if TYPE_CHECKING:
     from hotdesk.planning.placement.portfolio import DEFAULT_EFFORT, NO_REUSE, STRATEGIES
     from hotdesk.planning.planner import plan
+    from hotdesk.planning.problem.bound_checker import check_bound
     from hotdesk.planning.problem.bounds import Bound, BoundCertificate, certificate, lower_bound
     from hotdesk.planning.problem.buffers import Buffer, BufferId, Pool, PoolId, Tie, adjacent
     from hotdesk.planning.problem.checker import Checker, Violation, ViolationCode, check
@@ -40,6 +41,7 @@ __all__ = [
     "adjacent",
     "certificate",
     "check",
+    "check_bound",
     "lower_bound",
     "plan",
     "read_csv",
@@ -52,6 +54,7 @@ if not TYPE_CHECKING:
         {
             "planner": ("plan",),
             "placement.portfolio": ("DEFAULT_EFFORT", "NO_REUSE", "STRATEGIES"),
+            "problem.bound_checker": ("check_bound",),
             "problem.bounds": ("Bound", "BoundCertificate", "certificate", "lower_bound"),
             "problem.buffers": ("Buffer", "BufferId", "Pool", "PoolId", "Tie", "adjacent"),
             "problem.checker": ("Checker", "Violation", "ViolationCode", "check"),

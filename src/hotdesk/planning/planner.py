@@ -6,6 +6,8 @@ open, CP-SAT looks at loans and places together if the strategy is one that has 
 what is tied is a rectangle again, such as a value that is updated in place: one buffer stands for all. What is left is placed as
 bodies of several rectangles, by `placement/tied.py`.
 
+Where the bound is still below the plan, whole loans are counted (`problem/loan_bounds.py`).
+
 A plan never takes more than no reuse at all: where alignment padding or pinned buffers make every heuristic worse than that,
 the arena without reuse is the answer.
 """
@@ -38,6 +40,7 @@ from hotdesk.planning.placement.tied import (
 from hotdesk.planning.problem.bodies import Body, bodies_of
 from hotdesk.planning.problem.bounds import Bound, eligibility, least_cost, lower_bound, reject_far_steps
 from hotdesk.planning.problem.buffers import Buffer, pinned_top
+from hotdesk.planning.problem.loan_bounds import raised_by_loans
 from hotdesk.planning.problem.numbers import shown, whole
 from hotdesk.planning.problem.plan import Placement, Plan
 from hotdesk.planning.problem.problem import Problem
@@ -102,7 +105,8 @@ def plan(
     placements, nodes = (DEFAULT_EFFORT, DEFAULT_BUDGET) if effort is None else (effort, effort)
     request = Request(seed, placements, nodes, Deadline.after(time_limit))
     made = _Planner(strategy, request, capacity).plan(problem)
-    return replace(made, seconds=perf_counter() - started)
+    bound = raised_by_loans(problem, made.bound, made.arena)
+    return replace(made, bound=bound, seconds=perf_counter() - started)
 
 
 def _several(problem: object) -> Iterable[Any]:

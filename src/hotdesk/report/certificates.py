@@ -25,7 +25,8 @@ class Certificate:
     Attributes:
         bytes: the bound.
         proof: "live": `buffers` are all in use at one operation, and the caller's memory can hold no more than `lent` bytes of
-            them. Else the search that looked at every placement of `buffers` and found none smaller: "dive" or "cp-sat".
+            them. "lent": at some operation the arena has to hold that much, whichever of `buffers` lie there all their lives.
+            Else the search that looked at every placement of `buffers` and found none smaller: "dive" or "cp-sat".
         step: the number of that operation; of a search, of the first one that uses a buffer.
         op, location: its name, and its line in Python.
         buffers: the largest first.

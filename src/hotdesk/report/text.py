@@ -86,6 +86,8 @@ def _bound(found: Certificate) -> Iterator[str]:
         text = f"{size(found.bytes)}: live together in {_short(found.op, 28)}"
         where = _tail(found.location, WIDTH - _INDENT - len(text) - 4)
         yield f"{text} at {where}" if where else text
+    elif found.proof == "lent":
+        yield f"{size(found.bytes)}: whichever of these lie in results and donated inputs"
     else:
         yield f"{size(found.bytes)}: {found.proof}, a search through all placements of these, found none smaller"
     shown = found.buffers[:LARGEST]

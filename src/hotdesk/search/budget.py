@@ -357,6 +357,8 @@ def _because(found: Certificate) -> str:
     named = ", ".join(shown)
     if found.proof == "live":
         return f" At {_placed(found.op, found.location)} the arena has to hold {found.bytes:,} bytes: {named}."
+    if found.proof == "lent":
+        return f" The arena has to hold {found.bytes:,} bytes, whichever of these the caller's memory lends room to: {named}."
     return f" The arena has to hold {found.bytes:,} bytes, as {found.proof} found nothing smaller for {named}."
 
 

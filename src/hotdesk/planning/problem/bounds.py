@@ -18,8 +18,9 @@ Buffers that are tied count with the bytes they take together, and buffers in a 
 
 *Tied tops.* Buffers that are tied, and fit no pool, reach as high as they are together, whenever each of them is live.
 
-The largest of the three is the bound. The live-sum bound is the maximum load of dynamic storage allocation; without
-pools, pins or ties the best known algorithms measure themselves against it.
+The largest of the three is the bound; `loan_bounds.py` raises it where no whole buffers fill the pools. The live-sum
+bound is the maximum load of dynamic storage allocation; without pools, pins or ties the best known algorithms measure
+themselves against it.
 
 *Cost* (`least_cost`), where pools cost something and the arena has a capacity. At one step, the footprints live there lie in the
 arena, up to its capacity, and in pools, in each up to its capacity or what may live there at all. The cheapest way to share them
@@ -50,7 +51,9 @@ class Bound:
     """No plan has an arena below `bytes`.
 
     `kind` names the proof. "live": the buffers `buffer_ids`, all those live at `step`, need that much beyond what the
-    pools can lend. "pinned": `buffer_ids` is the one buffer whose fixed offset reaches that high, and `step` its first.
+    pools can lend. "lent": whichever of the buffers `buffer_ids`, live at `step` or later, lie in pools all their lives, the
+    arena has to hold that much at some step. "pinned": `buffer_ids` is the one buffer whose fixed offset reaches that high, and
+    `step` its first.
     "tied": the buffers `buffer_ids` are tied, and reach that high where the lowest of them is as low as it can be.
     "dive" and "cp-sat": that search looked at every placement of `buffer_ids`, the first of which is live at `step`,
     and found none smaller.
@@ -59,7 +62,7 @@ class Bound:
     bytes: int
     step: int
     buffer_ids: tuple[BufferId, ...]
-    kind: Literal["live", "pinned", "tied", "dive", "cp-sat"] = "live"
+    kind: Literal["live", "lent", "pinned", "tied", "dive", "cp-sat"] = "live"
 
 
 _TOGETHER = 8
