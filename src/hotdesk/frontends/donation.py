@@ -42,7 +42,7 @@ def donating(captured: Captured, donate: Donate) -> Captured:
 def _numbers(captured: Captured, specs: Sequence[TensorSpec], donate: Donate) -> set[int]:
     """The donated inputs, by number."""
     if isinstance(donate, bool):
-        return set(range(len(specs))) if donate else set()
+        return {number for number, spec in enumerate(specs) if not spec.number} if donate else set()
     parameters = captured.calling.parameters
     known: dict[str, tuple[int, ...]] = {spec.name: (number,) for number, spec in enumerate(specs)}
     known.update((name, inputs) for name, inputs in parameters if name)
@@ -55,8 +55,10 @@ def _numbers(captured: Captured, specs: Sequence[TensorSpec], donate: Donate) ->
             names = ", ".join(known)
             expected = f"positions of {len(parameters)} parameters, or names among {names}" if known else "none"
             raise OptionError("option 'donate'", expected=expected, got=repr(each))
-        if not inputs:
+        if all(specs[number].number for number in inputs):
             raise OptionError("option 'donate'", expected="a parameter with tensors in it", got=repr(each))
+        if any(specs[number].strided for number in inputs):
+            raise OptionError("option 'donate'", expected="a parameter that is contiguous", got=repr(each))
         found.update(inputs)
     return found
 

@@ -22,6 +22,8 @@ DONATED = "hotdesk.donated"
 _KIND = "hotdesk.kind"
 _ACCESS, _HOLDS, _SIZES = "hotdesk.access", "hotdesk.holds", "hotdesk.sizes"
 _STATE = "hotdesk.state"
+ARGUMENT_ATTRIBUTES = (SHAPE, ARENA, ARENA_BYTES, DONATED, _KIND, _ACCESS, _HOLDS, _SIZES, _STATE)
+"""All that begin with `hotdesk.`, by users and by passes."""
 _DECLARED, _NO_ALIAS = "bufferization.access", "llvm.noalias"
 
 

@@ -1,6 +1,7 @@
 """Programs in MLIR: read, lowered to the dialects that are compiled, guarded, and called.
 
 Read first `capture.py`, which has the steps: `reading.py` (from files, text, bytecode; `jax_lowered.py`: what JAX lowers to),
+`attributes.py` (what users say of arguments and their sizes),
 `lowering.py` (with `stablehlo_ops.py`, on `stablehlo_sorts.py`, `stablehlo_scatters.py` and `stablehlo_writing.py`,
 `stablehlo_flow.py` and `decompositions.py`, for ops that MLIR's own passes leave), `rounding.py`, `tuples.py`,
 `memory_spaces.py` and `affine_layouts.py` (on `retyping.py`), `unranked_arguments.py`, `written_in_part.py`, `globals.py`,

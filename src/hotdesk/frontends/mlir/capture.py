@@ -15,6 +15,7 @@ from hotdesk._bindings import ir
 from hotdesk.frontends.captured import Captured
 from hotdesk.frontends.mlir.affine_layouts import strides_of_maps
 from hotdesk.frontends.mlir.arguments import DTYPES, name_sizes, numbers_as_tensors, results_of, specs_of
+from hotdesk.frontends.mlir.attributes import refuse_misplaced, require_known_sizes
 from hotdesk.frontends.mlir.buffers_of_tensors import settle_buffers
 from hotdesk.frontends.mlir.calling import MlirCalling
 from hotdesk.frontends.mlir.counted import deliver_counted, with_counted
@@ -42,6 +43,7 @@ from hotdesk.frontends.mlir.vector_arguments import vectors_as_arrays
 from hotdesk.frontends.mlir.written_in_part import write_parts_in_memory
 from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.context import entered, run_mlir_passes, verify
+from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, signature
 from hotdesk.ir.types import element_of, is_any_tensor, is_memref
 from hotdesk.ir.walking import defined_functions, main_function, nested_ops, symbol_name
@@ -70,6 +72,8 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         function = entry_function(source.module, entry)
         name = symbol_name(function)
         names = source.argument_names(function)
+        refuse_misplaced(source.module, function, names)
+        where = python_line(function.location)
         make_main(source.module, function)
         names = take_tuples_apart(source.module, names)
         declared = signature(main_function(source.module))
@@ -102,6 +106,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         called, names = names, (*names, *(names[each.position] for each in strided for _ in range(each.open)))
         numbers, shown = numbers_as_tensors(main, on_memrefs)
         name_sizes(main, names, numbers)
+        require_known_sizes(main, where)
         written = written_arguments(main) if on_memrefs else memref_arguments(main)
         count_in_integers(main)
         counted = deliver_counted(main, _elements(signature(main).results, declared.outputs))

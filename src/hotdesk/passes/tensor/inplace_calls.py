@@ -38,9 +38,10 @@ from hotdesk.ir.walking import all_functions, defined_functions, modules, runs_e
 from hotdesk.models.func import CALL
 from hotdesk.passes.base import Pass
 
-LIVE, ALIASES, EXACT, LARGE = (
+ANALYSED = LIVE, ALIASES, EXACT, LARGE = tuple(
     f"hotdesk.{name}" for name in ("live_ranges", "alias_sets", "exact_candidates", "large_enough_candidates")
 )
+"""The attributes of a function that say what was found about its values, in `test-analysis-only`."""
 
 
 @dataclass(frozen=True, slots=True)
