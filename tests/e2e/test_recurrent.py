@@ -75,6 +75,8 @@ def test_sequences_whose_length_varies(name: str) -> None:
     for steps in (6, 2, 1, 500):
         x = random(6, steps, 5) if layer.batch_first else random(steps, 6, 5)
         close(program(x), layer(x))
+        memory = program.memory(x)
+        assert memory.arena == memory.lower_bound
 
 
 def test_one_step_is_no_loop() -> None:

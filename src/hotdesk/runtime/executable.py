@@ -129,7 +129,7 @@ class PlannedExecutable:
         from hotdesk.runtime.plans.describing import certified
 
         layout = cast(PlannedBinding, binding).layout
-        return certified(self._main.lowered, layout.sizes, layout.plan.bound)
+        return certified(self._main.lowered, layout.sizes, layout.plan)
 
     @property
     def plans(self) -> tuple[int, bool]:

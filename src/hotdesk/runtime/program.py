@@ -551,5 +551,7 @@ class Program:
 
     def _memory(self, binding: Binding, views: Sequence[TensorView]) -> Memory:
         copies = sum(view.bytes for number, view in enumerate(views) if self._donation.is_copied(number, view))
-        found = {"copies": copies, "grown": self._executable.grown}
-        return replace(binding.memory, **found, certificate=self._executable.certificate(binding))
+        proof = self._executable.certificate(binding)
+        bound = binding.memory.lower_bound if proof is None else proof.bytes
+        found = {"copies": copies, "grown": self._executable.grown, "lower_bound": bound}
+        return replace(binding.memory, **found, certificate=proof)

@@ -142,7 +142,7 @@ class Bufferized:
         found = sorted((size, number) for number, size in live if number >= 0)
         at_peak = tuple((number, size) for size, number in reversed(found))
         number = next((number for number in self.numbers[step:] if number >= 0), -1)
-        proof = certified(self, sizes, made.bound)
+        proof = certified(self, sizes, made)
         return Trial(made.arena, made.bound.bytes, outputs, number, at_peak, proof)
 
     def _writer(self, buffer: BufferUse, step: int) -> int:

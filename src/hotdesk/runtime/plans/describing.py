@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Protocol
 
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.planning.problem.bounds import Bound, certificate
+from hotdesk.planning.problem.bounds import certificate
+from hotdesk.planning.problem.loan_bounds import raised_by_loans
+from hotdesk.planning.problem.plan import Plan
 from hotdesk.report.certificates import Certificate, CertifiedBuffer
 from hotdesk.report.neighbours import Holders
 from hotdesk.report.records import BufferLine
@@ -99,12 +101,15 @@ class Located(Planned, Protocol):
     def sources(self) -> Sequence[Source]: ...
 
 
-def certified(function: Located, sizes: Sequence[int], bound: Bound) -> Certificate:
-    """The certificate of a bound for a function whose buffers have these sizes, in bytes, by place.
+def certified(function: Located, sizes: Sequence[int], plan: Plan) -> Certificate:
+    """The certificate of the bound of a plan for a function whose buffers have these sizes, in bytes, by place.
 
-    A buffer has the name and the line of the operation that uses it first.
+    A plan for the sizes of a call has a bound that is found fast; here it is raised, if whole loans prove more. A buffer has the
+    name and the line of the operation that uses it first.
     """
-    found = certificate(problem_of(function, sizes), bound)
+    problem = problem_of(function, sizes)
+    bound = raised_by_loans(problem, plan.bound, plan.arena)
+    found = certificate(problem, bound)
     point = function.sources[bound.step] if found.buffers else Source("", "")
     named = tuple(
         CertifiedBuffer(source.op, buffer.size, buffer.footprint, source.location)

@@ -71,7 +71,7 @@ def worst_case(
         allocations=len(plan.placements),
         donated=most.of(donated),
         lent=most.of(held) if lends else 0,
-        certificate=certified(lowered, sizes, plan.bound) if is_allowed and plan.bound.bytes == arena else None,
+        certificate=certified(lowered, sizes, plan) if is_allowed and plan.bound.bytes == arena else None,
     )
     reached = {
         "inputs": most.are_reached(given),
