@@ -1,5 +1,9 @@
 """Recurrent layers: loops over one step's kernels, equal to eager PyTorch, as small for a thousand steps as for a few."""
 
+# PyTorch is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportArgumentType=false, reportCallIssue=false
+
 from __future__ import annotations
 
 from typing import Any
