@@ -1124,6 +1124,37 @@ def test_a_program_that_never_returns_is_refused() -> None:
         hotdesk.compile("func.func @f() -> i32 {\n  cf.br ^a\n^a:\n  cf.br ^a\n}")
 
 
+def test_what_writes_a_constant_is_refused() -> None:
+    """In a view of it, in a loop."""
+    with pytest.raises(InvalidIRError, match=r"global @c: expected ops that read it.*got memref.store, .*\(-:8:5\)"):
+        hotdesk.compile("""memref.global "private" constant @c : memref<4xf32> = dense<1.0>
+func.func @f(%n: index, %v: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.get_global @c : memref<4xf32>
+  %p = memref.subview %a[1] [2] [1] : memref<4xf32> to memref<2xf32, strided<[1], offset: 1>>
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %v, %p[%c0] : memref<2xf32, strided<[1], offset: 1>>
+  }
+  return
+}""")
+
+
+def test_what_writes_a_constant_or_an_argument_is_not() -> None:
+    program = hotdesk.compile("""
+    memref.global "private" constant @c : memref<4xf32> = dense<1.0>
+    func.func @f(%x: memref<4xf32>, %v: f32) {
+      %a = memref.get_global @c : memref<4xf32>
+      %n = arith.cmpf une, %v, %v : f32
+      %p = arith.select %n, %a, %x : memref<4xf32>
+      linalg.fill ins(%v : f32) outs(%p : memref<4xf32>)
+      return
+    }""")
+    x = floats(4)
+    program(x, 2.0)
+    assert x.tolist() == [2.0] * 4
+
+
 def test_what_prints_is_refused() -> None:
     with pytest.raises(UnsupportedOpError, match=r"`vector.print` has no lowering.*\(-:2:3\)"):
         hotdesk.compile("func.func @f(%x: f32) {\n  vector.print %x : f32\n  return\n}")

@@ -26,6 +26,7 @@ from hotdesk.frontends.mlir.lowering import arithmetic_as_loops, inline_calls, l
 from hotdesk.frontends.mlir.memory_spaces import clones_as_copies, forget_memory_spaces
 from hotdesk.frontends.mlir.memrefs import (
     memref_arguments,
+    refuse_written_constants,
     results_as_arguments,
     results_as_tensors,
     returned_arguments,
@@ -99,7 +100,9 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         give_single_exit(main)
         on_memrefs = not _has_tensors(module)
         vectors_as_arrays(main, on_memrefs)
-        if not on_memrefs:
+        if on_memrefs:
+            refuse_written_constants(module, main)
+        else:
             results_as_tensors(main)
         strided = strided_arguments(main, names, written_arguments(main) if on_memrefs else memref_arguments(main))
         plain_results(main)
