@@ -119,6 +119,48 @@ def test_vectors_are_arrays(element: str, on: str) -> None:
     assert program.check(v, w, floats(2)).clean
 
 
+@pytest.mark.parametrize(
+    ("element", "kind", "expected"),
+    [
+        ("f32", "add", 9.0),
+        ("i8", "maxui", -1),
+        ("i8", "add", 9),
+        ("i16", "minsi", -1),
+        ("i64", "xor", 5 ^ -1 ^ 3 ^ 2),
+        ("f16", "maxnumf", 5.0),
+    ],
+)
+def test_vectors_are_rearranged_and_reduced(element: str, kind: str, expected: float) -> None:
+    """As compiled and by the memory checker, which tells that what nobody wrote is read."""
+    text = f"""
+    func.func @f(%x: memref<2x4x{element}>) -> ({element}, vector<2x3x{element}>) {{
+      %c0 = arith.constant 0 : index
+      %z = arith.constant {"0.0" if element.startswith("f") else "0"} : {element}
+      SOURCE
+      %v = vector.transfer_read %m[%c0, %c0], %z {{in_bounds = [true, true]}} : memref<2x4x{element}>, vector<2x4x{element}>
+      %t = vector.transpose %v, [1, 0] : vector<2x4x{element}> to vector<4x2x{element}>
+      %s = vector.extract_strided_slice %t {{offsets = [1, 0], sizes = [3, 2], strides = [1, 1]}}
+        : vector<4x2x{element}> to vector<3x2x{element}>
+      %c = vector.shape_cast %s : vector<3x2x{element}> to vector<2x3x{element}>
+      %p = vector.extract_strided_slice %v {{offsets = [1], sizes = [1], strides = [1]}}
+        : vector<2x4x{element}> to vector<1x4x{element}>
+      %q = vector.shape_cast %p : vector<1x4x{element}> to vector<4x{element}>
+      %r = vector.reduction <{kind}>, %q : vector<4x{element}> into {element}
+      return %r, %c : {element}, vector<2x3x{element}>
+    }}"""
+    dtype = {"f32": np.float32, "i8": np.int8, "i16": np.int16, "i64": np.int64, "f16": np.float16}[element]
+    x = np.array([[1, 2, 3, 4], [5, -1, 3, 2]], dtype)
+    given = text.replace("SOURCE", f"%m = memref.cast %x : memref<2x4x{element}> to memref<2x4x{element}>")
+    program = hotdesk.compile(given)
+    reduced, changed = program(x)
+    assert (reduced, changed.tolist()) == (expected, x.T[1:].reshape(2, 3).tolist())
+    report = program.check(x)
+    assert report.clean
+    assert [np.asarray(each.values).tolist() for each in report.results] == [expected, changed.tolist()]
+    unwritten = hotdesk.compile(text.replace("SOURCE", f"%m = memref.alloc() : memref<2x4x{element}>"))
+    assert [fault.kind.name for fault in unwritten.check(x).faults] == ["UNWRITTEN", "UNWRITTEN"]
+
+
 @pytest.mark.parametrize("kind", ["vector<[4]xf32>", "vector<4xi1>"])
 def test_vectors_that_no_array_is_are_refused(kind: str) -> None:
     with pytest.raises(UnsupportedOpError, match="argument '%v'"):

@@ -1,4 +1,4 @@
-"""`vector`: reading and writing memory, and spreading a scalar. Vectors are arrays; `arith` takes them as they are."""
+"""`vector`: memory read and written, elements spread, rearranged, reduced. Vectors are arrays; `arith` takes them as they are."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hotdesk.checker.buffers import MemRef
 from hotdesk.checker.interpreter import Frame, Implementation, OpReader, Step, Terminator, leave, unknown
 from hotdesk.checker.report import FaultKind
 from hotdesk.checker.values import Unwritten, dtype_of, plain, xp
+from hotdesk.ir.types import DYNAMIC
 
 _Places: TypeAlias = Callable[[Frame, MemRef, "list[int]"], "list[tuple[Any, list[int]]]"]
 
@@ -214,23 +215,113 @@ def _broadcast(reader: OpReader) -> Step:
     return step
 
 
+def _rearranged(reader: OpReader, change: Callable[[Any], Any]) -> Step:
+    """The elements of a vector in other places, or some of them, and of each whether it was written."""
+    (source,), (result,) = reader.operands, reader.results
+
+    def step(frame: Frame) -> None:
+        value = frame[source]
+        values = np.array(change(plain(value)))
+        if type(value) is Unwritten:
+            missing = np.array(change(np.broadcast_to(value.where, value.values.shape)))
+            frame[result] = Unwritten(values, missing, value.reader, value.buffer) if missing.any() else values
+        else:
+            frame[result] = values
+
+    return step
+
+
+def _extract(reader: OpReader) -> Step:
+    (source, *dynamic), (result,), interpreter, at = reader.operands, reader.results, reader.interpreter, reader.at
+    stated = reader.integers("static_position")
+
+    def step(frame: Frame) -> None:
+        rest = iter([int(interpreter.defined(frame[slot], at)) for slot in dynamic])
+        frame[result] = _element(frame[source], tuple(next(rest) if n == DYNAMIC else n for n in stated))
+
+    return step
+
+
+def _transpose(reader: OpReader) -> Step:
+    permutation = list(reader.integers("permutation"))
+    return _rearranged(reader, lambda value: np.transpose(value, permutation))
+
+
+def _shape_cast(reader: OpReader) -> Step:
+    shape = tuple(int(n) for n in reader.result_type().shape)
+    return _rearranged(reader, lambda value: np.reshape(value, shape))
+
+
+def _strided_slice(reader: OpReader) -> Step:
+    begins, sizes, strides = (_entries(reader, name) for name in ("offsets", "sizes", "strides"))
+    parts = zip(begins, sizes, strides, strict=True)
+    taken = tuple(slice(begin, begin + (size - 1) * stride + 1, stride) for begin, size, stride in parts)
+    return _rearranged(reader, lambda value: value[taken])
+
+
+def _entries(reader: OpReader, name: str) -> list[int]:
+    return [int(each.value) for each in reader.attribute(name)]
+
+
+_REDUCED: dict[str, Any] = {
+    "add": np.add,
+    "mul": np.multiply,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "minsi": np.minimum,
+    "maxsi": np.maximum,
+    "minui": np.minimum,
+    "maxui": np.maximum,
+    "minimumf": np.minimum,
+    "maximumf": np.maximum,
+    "minnumf": np.fmin,
+    "maxnumf": np.fmax,
+}
+
+
+def _reduction(reader: OpReader) -> Step:
+    """All elements, one after the other, behind what they are added to."""
+    operands, (result,) = reader.operands, reader.results
+    kind = str(reader.attribute("kind")).rpartition("<")[2].rstrip(">")
+
+    def step(frame: Frame) -> None:
+        given = [frame[slot] for slot in operands]
+        found: Any = np.concatenate([np.atleast_1d(plain(value)) for value in reversed(given)])
+        dtype = found.dtype
+        one: Any = {"add": np.bitwise_xor, "mul": np.bitwise_and}.get(kind) if dtype == np.bool_ else None
+        seen = found.view(f"u{dtype.itemsize}") if kind.endswith("ui") and dtype != np.bool_ else found
+        total = (one or _REDUCED[kind]).reduce(seen, dtype=seen.dtype).astype(dtype)[()]
+        missing = next((value for value in given if type(value) is Unwritten and np.any(value.where)), None)
+        frame[result] = total if missing is None else Unwritten(total, np.True_, missing.reader, missing.buffer)
+
+    return step
+
+
 def _element(vector: Any, point: tuple[int, ...]) -> Any:
     if type(vector) is not Unwritten:
         return vector[point]
     where = np.broadcast_to(vector.where, vector.values.shape)[point]
-    return Unwritten(vector.values[point], where, vector.reader, vector.buffer) if where else vector.values[point]
+    return (
+        Unwritten(vector.values[point], where, vector.reader, vector.buffer) if np.any(where) else vector.values[point]
+    )
 
 
 OPS: dict[str, Implementation] = {
     "vector.broadcast": _broadcast,
     "vector.constant_mask": _create_mask,
     "vector.create_mask": _create_mask,
+    "vector.extract": _extract,
+    "vector.extract_strided_slice": _strided_slice,
     "vector.gather": _gather,
     "vector.load": _load,
     "vector.mask": _masked,
+    "vector.reduction": _reduction,
     "vector.scatter": _scatter,
+    "vector.shape_cast": _shape_cast,
     "vector.store": _store,
     "vector.transfer_read": _transfer_read,
     "vector.transfer_write": _transfer_write,
+    "vector.transpose": _transpose,
 }
 TERMINATORS: dict[str, Terminator] = {"vector.yield": leave}

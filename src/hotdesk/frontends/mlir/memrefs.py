@@ -47,7 +47,7 @@ def results_as_tensors(main: ir.Operation) -> None:
 
 def written_arguments(function: ir.Operation) -> frozenset[int]:
     """The numbers of the arguments that a function may write: by any op but those that are known to write another memref."""
-    numbers = {value: number for number, value in enumerate(entry_block(function).arguments)}
+    numbers: dict[ir.Value, int] = {value: i for i, value in enumerate(entry_block(function).arguments)}
     return frozenset(numbers[base] for _, bases, _ in _written(function) for base in bases if base in numbers)
 
 
