@@ -25,9 +25,9 @@ REFUSED = {
     "memref": "dma_start dma_wait",
     "scf": "",
     "vector": (
-        "bitcast compressstore contract deinterleave expandload extract extract_strided_slice fma from_elements insert "
-        "insert_strided_slice interleave maskedload maskedstore multi_reduction outerproduct print reduction scalable.extract "
-        "scalable.insert scan shape_cast shuffle step to_elements transpose type_cast vscale"
+        "bitcast compressstore contract deinterleave expandload fma from_elements insert insert_strided_slice interleave "
+        "maskedload maskedstore multi_reduction outerproduct print scalable.extract scalable.insert scan shuffle step "
+        "to_elements type_cast vscale"
     ),
 }
 """Ops that are refused by name, by dialect."""
