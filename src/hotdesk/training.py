@@ -175,8 +175,9 @@ def compile_step(
     options = replace(options, prepare=0)  # what is not trained may be loaded anew, too
     rates = [torch.zeros((), dtype=torch.float64) for _ in optimizer.param_groups]
     with whole_imports():
-        from hotdesk.frontends.torch.training import trace_step
+        from hotdesk.frontends.torch.training import joined, trace_step
 
+        model, loss = joined(model, loss)
         trace = trace_step(model, loss, optimizer, example, rates)
     with torch.no_grad():
         program = compile(trace.model, (rates, *example), options=options)

@@ -471,6 +471,18 @@ def test_tensors_that_are_not_those_that_were_compiled_for_are_refused() -> None
     assert not torch.equal(weight, before["0.weight"])
 
 
+def test_a_loss_with_weights_of_classes() -> None:
+    """They are read where they lie: the third step has others."""
+    x, labels = torch.randn(4, 8), torch.randint(0, 3, (4,))
+    loss = nn.CrossEntropyLoss(weight=torch.tensor([1.0, 2.0, 3.0]))
+    pair = Pair(nn.Linear(8, 3), OPTIMIZERS["momentum"], loss, (x, labels))
+    for factor in (1.0, 1.0, torch.tensor([4.0, 1.0, 0.5])):
+        cast(torch.Tensor, loss.weight).mul_(factor)
+        found, expected = pair.both(x, labels)
+        assert found == pytest.approx(expected, rel=1e-5)
+    pair.assert_same()
+
+
 class Blocks(nn.Module):
     """Residual blocks of convolutions of all kinds, whose gradients read padded, strided and transposed images."""
 

@@ -105,6 +105,24 @@ def _holder(model: nn.Module) -> nn.Module:
     return held
 
 
+class WithLoss(nn.Module):
+    """A model and a loss with tensors of its own, such as weights of classes, which are read where they lie."""
+
+    def __init__(self, model: nn.Module, loss: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+        self.loss = loss
+
+    def forward(self, *example: Any) -> Tensor:
+        return self.loss(self.model(*example[:-1]), example[-1])
+
+
+def joined(model: nn.Module, loss: Loss | None) -> tuple[nn.Module, Loss | None]:
+    """The model and its loss, as one model if the loss has parameters or buffers."""
+    has_tensors = isinstance(loss, nn.Module) and any(True for _ in itertools.chain(loss.parameters(), loss.buffers()))
+    return (WithLoss(model, cast(nn.Module, loss)), None) if has_tensors else (model, loss)
+
+
 @dataclass(frozen=True, slots=True)
 class StepTrace:
     """A step as a model, and what it was made of.
@@ -488,4 +506,4 @@ def _sharing(nodes: Sequence[Node], tensors: set[Node]) -> list[list[Node]]:
     return list(groups.values())
 
 
-__all__ = ["Moment", "Step", "StepTrace", "refuse_hooks", "trace_step", "update_early"]
+__all__ = ["Moment", "Step", "StepTrace", "joined", "refuse_hooks", "trace_step", "update_early"]
