@@ -31,6 +31,8 @@ from hotdesk.errors import (
     UnsupportedOpError,
 )
 from hotdesk.explain import Reason
+from hotdesk.frontends.captured import Weight
+from hotdesk.frontends.onnx.capture import capture
 
 Sizes = Sequence["int | str | None"]
 
@@ -129,7 +131,8 @@ def masked_attention() -> Any:
     shapes = {"heads": [2, 5, 3, 4], "matrices": [6, 5, 4], "apart": [2, 3, 4, 5]}
     weights: dict[str, Any] = {name: np.array(sizes, np.int64) for name, sizes in shapes.items()}
     weights |= {"scale": np.array(0.7, np.float32), "zero": np.array(0, np.float32)}
-    return model_of(nodes, dict.fromkeys("qkv", (2, 5, 12)) | {"mask": (5, 5)}, {"y": [2, 5, 3, 4]}, weights)
+    inputs: dict[str, Sizes] = {"q": (2, 5, 12), "k": (2, 5, 12), "v": (2, 5, 12), "mask": (5, 5)}
+    return model_of(nodes, inputs, {"y": [2, 5, 3, 4]}, weights)
 
 
 def agree(program: Any, model: Any, **inputs: Any) -> None:
@@ -211,6 +214,14 @@ def test_raw_data_of_a_file_may_lie_anywhere(tmp_path: Path) -> None:
     program = hotdesk.compile(str(file))
     assert str(program).startswith("<Program a(")
     agree(program, model, x=floats(3, 16))
+
+
+def test_raw_data_begins_at_a_line_of_the_cache() -> None:
+    """Python's bytes begin 16 behind one, or 48, and rows of a weight would be in two lines each."""
+    captured = capture(mlp())
+    weights = [each for each in captured.arguments if isinstance(each, Weight)]
+    assert weights
+    assert not any(each.tensor.data_ptr() % 64 for each in weights)
 
 
 def test_the_proto_stays_as_it_is() -> None:

@@ -37,6 +37,9 @@ _ROWS_AT_ONCE = 8  # of b that are packed for all panels, so that what lies toge
 _UNPACKED_ROWS, _UNPACKED_SHALLOW_ROWS, _SHALLOW, _SHARED_SETS_BYTES = 36, 72, 64, 512
 _COLUMNS_AHEAD = 2  # groups of columns
 _COPIED_STEPS = 256  # of k at least, where panels are copied meanwhile
+# Steps of a block where nothing is asked for ahead, and b lies by rows: at least, where k is cut so that rows of a stay near for
+# panels that are copied; and at most, where b is packed, so that blocks are wide: longer rows of b are read together.
+_COPIED_SHALLOW, _PACKED_SHALLOW = 384, 1024
 _STREAMED_ROWS = 64  # of a, done before more of b has come from memory
 _STREAMED_PANELS = 2  # of a block then
 _ROW_BYTES = 128  # of a panel: blocks of panels with longer rows are as deep as with these
@@ -181,7 +184,10 @@ def _blocks(machine: Machine, element: str) -> str:
 
     def blocks() -> None:
         copying = _is_copying(f, m, n, k, over, a, b)
-        shape = _Blocking.of(f, m, n, k, over, f.both(f.equal(b.row, 1), f.at_least(_STREAMED_ROWS, m)), copying)
+        streamed = f.both(f.equal(b.row, 1), f.at_least(_STREAMED_ROWS, m))
+        shape = _Blocking.of(
+            f, (m, n, k, over), streamed, copying, packed_by_rows=f.both(f.equal(b.column, 1), f.negation(copying))
+        )
         f.branch(shape.copying, lambda: _copying(f, (m, n, k), a, b, c, add, shape), lambda: packed(shape))
         f.give_scratch(shape.memory, shape.own)
 
@@ -214,14 +220,20 @@ def _blocks(machine: Machine, element: str) -> str:
 def _is_copying(f: VectorBuilder, m: Index, n: Index, k: Index, over: Index, a: Matrix, b: Matrix) -> Condition:
     """Whether tiles copy the next panel of b while they sum one: rows lie together, and those of a stay in the second cache.
 
-    Panel by panel, a row of c is visited some columns at a time: with few steps of k that takes longer than packing.
+    Panel by panel, a row of c is visited some columns at a time: with few steps of k that takes longer than packing. Blocks are
+    as deep as others, but where nothing is asked for ahead: packing waits for memory there, so that copying is worth more passes.
     """
     in_rows = f.both(f.equal(a.column, 1), f.equal(b.column, 1))
-    held = f.at_least(
-        f.machine.l2_bytes // _WHOLE // f.machine.bytes_of(f.element), f.mul(m, f.minimum(k, deepest(f.machine)))
-    )
+    shallowest = deepest(f.machine) if f.machine.far_prefetch else _COPIED_SHALLOW
+    held = f.at_least(_copied_depth(f, m), f.minimum(k, shallowest))
     several = f.both(f.at_least(k, _COPIED_STEPS), f.more(n, Tile.of(f.machine).columns(f.machine, f.element)))
     return f.both(f.both(in_rows, held), f.both(several, f.equal(over, 0)))
+
+
+def _copied_depth(f: VectorBuilder, m: Index) -> Index:
+    """Steps of k of a block whose panels are copied: so many that m rows of a stay in the second cache."""
+    held = f.machine.l2_bytes // _WHOLE // f.machine.bytes_of(f.element)
+    return f.minimum(deepest(f.machine), f.floordiv(held, f.maximum(m, 1)))
 
 
 def is_unpacked(f: VectorBuilder, m: Index, k: Index, a: Matrix, b: Matrix, c: Matrix) -> Condition:
@@ -279,26 +291,37 @@ class _Blocking:
 
     @classmethod
     def of(
-        cls, f: VectorBuilder, m: Index, n: Index, k: Index, over: Index, streamed: Condition, copying: Condition
+        cls,
+        f: VectorBuilder,
+        sizes: tuple[Index, Index, Index, Index],
+        streamed: Condition,
+        copying: Condition,
+        *,
+        packed_by_rows: Condition,
     ) -> _Blocking:
         """How to cut k and n: n not at all where all of it fits `whole_elements`; k into shorter parts where n is whole then.
 
         Where b is `streamed`, as a weight is for few rows of a, blocks are small: its elements may come from memory, those of the
-        first block are waited for, and those of each other are asked for during the one before.
+        first block are waited for, and those of each other are asked for during the one before. Where it is packed by rows,
+        and nothing is asked for ahead, blocks are shallow and wide. `sizes` are m, n, k, and the columns left over.
         """
+        m, n, k, over = sizes
         width, size = Tile.of(f.machine).columns(f.machine, f.element), f.machine.bytes_of(f.element)
         most_deep, room = deepest(f.machine), block_elements(f.machine, f.element)
         whole = whole_elements(f.machine, f.element)
         fits_shorter = f.at_least(whole, f.mul(n, most_deep * 2 // 3))
-        most_deep = f.select(fits_shorter, f.minimum(most_deep, f.floordiv(whole, f.maximum(n, 1))), most_deep)
+        shallowest = min(most_deep, _PACKED_SHALLOW)
+        shallow = most_deep if f.machine.far_prefetch else f.select(packed_by_rows, shallowest, most_deep)
+        most_deep = f.select(fits_shorter, f.minimum(most_deep, f.floordiv(whole, f.maximum(n, 1))), shallow)
         alone = f.at_least(width, n)
         row = f.select(alone, f.mul(f.ceildiv(n, f.lanes), f.lanes), width)  # a panel beside others has whole rows
         held = (width + MOST_ROWS) * _SHORT
-        shallow = f.floordiv(held, f.add(row, over))
+        on_stack = f.floordiv(held, f.add(row, over))
         near = f.both(
-            f.at_least(f.mul(shallow, _STACK_PARTS), k), f.at_least(f.machine.l1_bytes // size, f.mul(m, row))
+            f.at_least(f.mul(on_stack, _STACK_PARTS), k), f.at_least(f.machine.l1_bytes // size, f.mul(m, row))
         )
-        most_deep = f.select(f.both(alone, near), f.minimum(most_deep, shallow), most_deep)
+        most_deep = f.select(f.both(alone, near), f.minimum(most_deep, on_stack), most_deep)
+        most_deep = f.select(copying, f.minimum(most_deep, _copied_depth(f, m)), most_deep)
         deep = even(f, k, most_deep, group_length(f.machine, f.element))
         room = f.select(f.at_least(whole, f.mul(deep, n)), whole, room)
         most = f.mul(f.maximum(1, f.floordiv(room, f.mul(deep, width))), width)

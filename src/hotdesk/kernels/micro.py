@@ -214,11 +214,11 @@ class _TileLoops:
             begin, target = f.add(self.source_at, apart), f.add(self.target_at, f.mul(row, self.width))
             later = f.add(self.later_at, apart)
             for j in range(self.vectors):
-                f.prefetch_far(f.integer(f.place(self.source, f.add(later, j * f.lanes), self.size)))
+                f.prefetch_far(f.integer(f.place(self.source, f.add(later, j * f.lanes), self.size)), few=True)
                 f.store_vector(
                     f.load_vector(self.source, f.add(begin, j * f.lanes)), self.b, f.add(target, j * f.lanes)
                 )
-            f.prefetch_far(f.integer(f.place(self.source, f.add(later, self.width - 1), self.size)))
+            f.prefetch_far(f.integer(f.place(self.source, f.add(later, self.width - 1), self.size)), few=True)
 
         f.branch(f.more(self.copied_until, step), copy)
 

@@ -369,12 +369,13 @@ class VectorBuilder(KernelBuilder):
         kind = f"{'write' if write else 'read'}, locality<3>, data : memref<?x{self.element}>"
         self.line(f"memref.prefetch {operand.flat}[{self.index(offset)}], {kind}")
 
-    def prefetch_far(self, address: str) -> None:
+    def prefetch_far(self, address: str, *, few: bool = False) -> None:
         """Asks for the line of an address, an `i64`, to be brought into the second cache, which leaves the first as it is.
 
-        Nothing is asked for where the machine cannot do that (`Machine.far_prefetch`): what is near is worth more.
+        Nothing is asked for where the machine cannot do that (`Machine.far_prefetch`), as what is near is worth more, unless it
+        is `few` lines, which displace little.
         """
-        if not self.machine.far_prefetch:
+        if not (few or self.machine.far_prefetch):
             return
         pointer = self.value(f"llvm.inttoptr {address} : i64 to !llvm.ptr")
         self.line(

@@ -11,9 +11,10 @@ from hotdesk.kernels.product import product_functions
 
 
 def test_what_is_far_is_asked_for_only_where_it_stays_far() -> None:
+    """But for rows that are copied: each vector of two, and the last element, in tiles of one to six rows."""
     asked = "llvm.intr.prefetch"
-    assert asked in product_functions(AVX2, "f32")
-    assert asked not in product_functions(replace(AVX2, far_prefetch=False), "f32")
+    assert product_functions(AVX2, "f32").count(asked) > 3 * 6
+    assert product_functions(replace(AVX2, far_prefetch=False), "f32").count(asked) == 3 * 6
 
 
 def test_tiles_store_no_lanes_one_by_one_where_masks_are_slow() -> None:

@@ -32,6 +32,7 @@ Ranges: TypeAlias = "Mapping[str, int | tuple[int, int | None]]"
 """Sizes by the names that the model gives them: a number fixes one, a pair is the least and the greatest (None: unbounded)."""
 
 _SMALL = 32
+_LINE = 64  # bytes of a line of the cache
 _SCOPES = "pkg.torch.onnx.name_scopes"
 _QUOTED = re.compile(r"'([^']*)'")
 _REWRITTEN = 12
@@ -301,9 +302,18 @@ def _held(tensor: onnx.TensorProto, count: int, folder: Path, where: str | None)
             array = cast(Any, np).ascontiguousarray(cast(Any, numpy_helper).to_array(tensor)).reshape(-1).view(kind)
         except (ValueError, TypeError) as error:
             raise InvalidIRError(what, expected=f"{count} elements", got=str(error), where=where) from error
-    if array.ctypes.data % kind.itemsize:  # compiled code reads whole elements
-        array = array.copy()
-    return HeldArray(array, dtype, tensor.dims)
+    # What is mapped stays so, if compiled code can read its elements.
+    whole = kind.itemsize if tensor.data_location == tensor.EXTERNAL else _LINE
+    return HeldArray(_copied_to_line(array) if array.ctypes.data % whole else array, dtype, tensor.dims)
+
+
+def _copied_to_line(array: Any) -> Any:
+    """A copy that begins where a line of the cache does, so that vectors of a weight are in one line each."""
+    memory: Any = np.empty(array.nbytes + _LINE, np.uint8)
+    begin = -memory.ctypes.data % _LINE
+    copy = memory[begin : begin + array.nbytes].view(array.dtype)
+    copy[...] = array
+    return copy
 
 
 def _mapped(tensor: onnx.TensorProto, kind: Any, count: int, folder: Path, where: str | None) -> Any:
