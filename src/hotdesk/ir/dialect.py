@@ -83,8 +83,8 @@ irdl.dialect @hotdesk {{
   }}
   {_FOREIGN}
   irdl.operation @move {{
-    %source = irdl.any
-    %target = irdl.any
+    %source = irdl.base "!builtin.memref"
+    %target = irdl.base "!builtin.memref"
     irdl.operands(source: %source, target: %target)
   }}
   irdl.operation @own {{

@@ -77,6 +77,8 @@ def have_one_order(a: ir.Value, b: ir.Value) -> bool:
     """Whether two memrefs are provably slices of one row-major buffer, or of two of one shape: their elements lie in the order of
     their indices, and equal steps lead as far in both."""
     first, second = (viewed(memref, _SLICES) for memref in (a, b))
+    if not (isinstance(first.type, ir.MemRefType) and isinstance(second.type, ir.MemRefType)):
+        return False  # cast from memrefs without a rank, which may have any layout
     alike = first == second or (first.type == second.type and None not in shape_of(first.type))
     return alike and first.type == memref_of(first.type)
 

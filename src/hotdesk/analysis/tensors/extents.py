@@ -173,10 +173,12 @@ def steady(extent: Extent, again: range) -> Extent:
 
 
 def _apart(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> bool:
-    (first, size, step), (second, length, stride) = a, b
-    if size == 0 or length == 0:
+    if 0 in (a[1], b[1]):
         return True
     sizes = SizeProver()
+    if not all(sizes.is_never_less(step, 0) for _, _, step in (a, b)):
+        return False
+    (first, size, step), (second, length, stride) = a, b
     if sizes.is_never_less(second, first + _span(size, step)) or sizes.is_never_less(
         first, second + _span(length, stride)
     ):
@@ -186,7 +188,7 @@ def _apart(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> bool:
 
 
 def _span(size: Size, step: Size) -> Size:
-    """The distance from the first element to just after the last one."""
+    """The distance from the first element to just after the last one; the step is not negative."""
     return expand((size - 1) * step + 1)
 
 
@@ -197,6 +199,7 @@ def _contains(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> bool:
     sizes = SizeProver()
     return (
         bool(step == 1)
+        and sizes.is_never_less(stride, 0)
         and sizes.is_never_less(second, first)
         and sizes.is_never_less(first + size, second + _span(length, stride))
     )

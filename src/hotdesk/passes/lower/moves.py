@@ -30,8 +30,9 @@ def move(spec: MoveSpec) -> KernelText:
     """The kernel of `spec`; operands source, target.
 
     Raises:
-        ValueError: a stride is not greater than what the dims behind it span.
+        ValueError: the sizes or elements differ, or a stride is not greater than what the dims behind it span.
     """
+    _require_alike(spec.source, spec.target)
     for view in (spec.source, spec.target):
         _require_order(view)
     views = [replace(view, element="i8") if view.element == "i1" else view for view in (spec.source, spec.target)]
@@ -41,6 +42,14 @@ def move(spec: MoveSpec) -> KernelText:
     run = _MovedRows(k, _outer_dims(*views))
     k.branch(goes_down, run.first_to_last, run.last_to_first)
     return k.finish()
+
+
+def _require_alike(source: View, target: View) -> None:
+    """Refuses sizes that are known to differ, and elements that do."""
+    sizes = [(a, b) for a, b in zip(source.sizes, target.sizes, strict=False) if a is not None and b is not None]
+    if len(source.sizes) != len(target.sizes) or any(a != b for a, b in sizes) or source.element != target.element:
+        expected, got = ((*view.sizes, view.element) for view in (target, source))
+        raise ValueError(f"a move expects a source of {expected}, got {got}")
 
 
 def _require_order(view: View) -> None:

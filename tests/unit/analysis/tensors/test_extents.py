@@ -37,6 +37,9 @@ def box(*dims: tuple[Any, Any, Any], frame: int = 0) -> Box:
         (box((P, 4, 1)), box((0, 4, 1)), False),
         (box((0, 2, 1), (0, 3, 1)), box((0, 2, 1), (3, 3, 1)), True),  # one dim is enough
         (box((0, 4, 1)), box((4, 4, 1), frame=1), False),
+        (box((6, 4, -1)), box((7, 4, -1)), False),  # 3 to 6, 4 to 7
+        (box((3, 4, -1)), box((1, 4, 1)), False),
+        (box((0, 4, P)), box((4, 4, 1)), False),  # a step that may be negative
         (WHOLE, box((0, 0, 1)), False),
         (UNKNOWN, box((0, 4, 1)), False),
     ],
@@ -54,6 +57,8 @@ def test_disjoint(a: Any, b: Any, apart: bool) -> None:
         (box((0, 8, 2)), box((0, 4, 2)), False),  # not proven
         (box((P, 4, 1)), box((P, 4, 1)), True),
         (box((0, N, 1)), box((0, N, 1)), True),
+        (box((0, 8, 1)), box((2, 8, -1)), False),
+        (box((0, 8, 1)), box((2, 3, P)), False),
         (WHOLE, UNKNOWN, True),
         (UNKNOWN, UNKNOWN, False),
         (box((0, 8, 1)), WHOLE, False),

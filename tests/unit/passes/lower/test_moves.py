@@ -47,3 +47,10 @@ def test_strides_in_another_order_are_refused(strides: tuple[int, int]) -> None:
 def test_a_dim_of_one_element_has_no_order() -> None:
     view = View("f32", (5, 1, 7), (8, 1, 1))
     assert "scf.for" in move(MoveSpec(view, view)).text
+
+
+@pytest.mark.parametrize("source", [View("f32", (5, 8), (8, 1)), View("f32", (7,), (1,)), View("i32", (5, 7), (8, 1))])
+def test_other_sizes_and_elements_are_refused(source: View) -> None:
+    target = View("f32", (5, 7), (8, 1))
+    with pytest.raises(ValueError, match=r"expects a source of \(5, 7, 'f32'\), got"):
+        move(MoveSpec(source, target))
