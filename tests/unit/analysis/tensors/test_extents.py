@@ -96,7 +96,7 @@ def test_slices_of_reshaped_slices_are_the_elements_that_they_are(seed: int) -> 
     """Slices and reshapes of slices and reshapes, beside arrays of the places of their elements."""
     draw, frames = random.Random(seed), itertools.count()
     shape = draw.choice([(6, 4), (4, 4, 2), (12,), (2, 3, 4)])
-    tensors: list[tuple[int, Extent, Any]] = [(next(frames), WHOLE, np.arange(math.prod(shape)).reshape(shape))]
+    tensors: list[tuple[int, Extent, Any]] = [(next(frames), WHOLE, np.reshape(np.arange(math.prod(shape)), shape))]
     for _ in range(9):
         frame, extent, places = draw.choice(tensors[-4:] + tensors[:1])
         if draw.random() < 0.5:
