@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, replace
+from hotdesk.ir.building import constant, create, replace
 from hotdesk.ir.context import entered
 from hotdesk.ir.types import scalar_of
 from hotdesk.ir.walking import constant_of, nested_ops
@@ -450,6 +450,9 @@ ELEMENTARY: tuple[str, ...] = tuple(_FUNCTIONS)
 _MULTIPLIED = {2.0: 1, 3.0: 2}
 """Exponents of powers that are products, with the number of multiplications."""
 
+_MOST_EXACT = 1 << 24
+"""Whole numbers up to it are f32."""
+
 
 def symbol(op: str, lanes: int = 0) -> str:
     """The function that computes `math.<op>` on f32, or on vectors of so many."""
@@ -482,21 +485,31 @@ def _widened(line: str, lanes: int) -> str:
 
 
 def use_elementary_functions(module: ir.Module) -> None:
-    """Exchanges the ops of the `math` dialect on f32 and vectors of it for calls of the functions above, and defines those."""
+    """Exchanges the ops of the `math` dialect on f32 and vectors of it for calls of the functions above, and defines those.
+
+    Squares and cubes, of f64 too, are products.
+    """
     used: dict[tuple[str, int], None] = {}
     with entered(module.operation):
         f32 = ir.F32Type.get()
         for op in nested_ops(module.operation):
             dialect, _, name = op.name.partition(".")
-            if dialect != "math" or name not in _FUNCTIONS:
+            if dialect != "math" or name not in (*_FUNCTIONS, "fpowi"):
                 continue
             kind = op.results[0].type
+            exponent = _exponent(op) if name in ("powf", "fpowi") else float("nan")
+            if exponent in _MULTIPLIED:
+                _multiply_out(op, _MULTIPLIED[exponent])
+                continue
             lanes = kind.shape[0] if isinstance(kind, ir.VectorType) and kind.rank == 1 else 0
             if scalar_of(kind) != f32 or (kind != f32 and not lanes):
                 continue
-            if name == "powf" and _exponent(op) in _MULTIPLIED:
-                _multiply_out(op, _MULTIPLIED[_exponent(op)])
-                continue
+            if name == "fpowi":
+                if not abs(exponent) <= _MOST_EXACT:
+                    continue
+                power = create("math.powf", [op.operands[0], constant(exponent, kind, op)], [kind], before=op)
+                replace(op, power)
+                op, name = power, "powf"
             used[name, lanes] = None
             callee = {"callee": ir.FlatSymbolRefAttr.get(symbol(name, lanes))}
             replace(op, create("func.call", list(op.operands), [kind], callee, before=op))

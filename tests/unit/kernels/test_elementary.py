@@ -164,20 +164,40 @@ def test_the_c_library_is_not_called(op: str) -> None:
     assert set(called) == {f"hotdesk_{op}"}
 
 
-@pytest.mark.parametrize(("exponent", "products"), [(2.0, 1), (3.0, 2)])
-def test_small_powers_are_products(exponent: float, products: int) -> None:
+def _power(op: str, exponent: str, kinds: str) -> str:
+    """What becomes of a power with that exponent."""
     source = f"""
-func.func @run(%x: f32) -> f32 {{
-  %e = arith.constant {exponent} : f32
-  %y = math.powf %x, %e : f32
-  return %y : f32
+func.func @run(%x: {kinds.split(", ")[0]}) -> {kinds.split(", ")[0]} {{
+  %e = arith.constant {exponent} : {kinds.split(", ")[-1]}
+  %y = math.{op} %x, %e : {kinds}
+  return %y : {kinds.split(", ")[0]}
 }}"""
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse(source)
         use_elementary_functions(module)
-        text = str(module)
-    assert text.count("arith.mulf") == products
-    assert "powf" not in text
+        assert module.operation.verify()
+        return str(module)
+
+
+@pytest.mark.parametrize(("exponent", "products"), [(2, 1), (3, 2)])
+@pytest.mark.parametrize("element", ["f32", "f64"])
+def test_small_powers_are_products(element: str, exponent: int, products: int) -> None:
+    for op, written, kinds in (("powf", f"{exponent}.0", element), ("fpowi", str(exponent), f"{element}, i64")):
+        text = _power(op, written, kinds)
+        assert text.count("arith.mulf") == products
+        assert "pow" not in text
+
+
+@pytest.mark.parametrize("exponent", [-3, 0, 1, 5, 1 << 24])
+def test_whole_exponents_are_floats(exponent: int) -> None:
+    text = _power("fpowi", str(exponent), "f32, i64")
+    assert "call @hotdesk_powf(" in text
+    assert "fpowi" not in text
+
+
+@pytest.mark.parametrize(("exponent", "kinds"), [((1 << 24) + 1, "f32, i64"), (5, "f64, i64")])
+def test_other_whole_exponents_stay(exponent: int, kinds: str) -> None:
+    assert "math.fpowi" in _power("fpowi", str(exponent), kinds)
 
 
 def test_other_types_stay() -> None:
