@@ -8,8 +8,9 @@
     lower      kernels and entry functions → LLVM dialect
 
 `TENSORS` and `MEMORY` are lists of registered passes: `compiler()` prints as a text that `hotdesk-opt` runs to the same IR. What
-tries other ways (`search`) puts passes in front of `COMBINED`. Each pass changes the module in place and leaves one
-that verifies; stages are timed, and decisions kept in order.
+tries other ways (`search`) puts passes in front of `COMBINED`. Each pass changes the module in place and leaves one that
+verifies; stages are timed, and decisions kept in order. Kernels stay functions (`llvm.func`) of their own, called by entry
+functions.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """docs/architecture.md: the files that it names are there, and its floors are those that modules keep; and what the source says
-of itself: each folder in which order to read it, each op that two modules ask about once."""
+of itself: each folder in which order to read it, each op that two modules ask about once, each module which ops it is about."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ SOURCE = ROOT / "src" / "hotdesk"
 TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 _OTHERS = ("program.", "search.py", "models.py", "checker.py", "program.py", "ir.Op")
 """Beginnings of what is no module: methods of a `Program`, classes of MLIR's, files with the name of a package."""
+_ABOUT_OPS = ("program", "analysis", "passes", "search")
+"""Packages that ask models about ops."""
 _OP = r"(?:affine|arith|bufferization|builtin|cf|func|hotdesk|linalg|math|memref|scf|tensor|tm_tensor|vector)\.\w+"
 
 
@@ -106,6 +108,35 @@ def test_names_in_comparisons_are_found() -> None:
     text = 'if op.name == "func.call" or x in ("scf.for", KNOWN) or made_by(v, "cf.br"): create("cf.assert")'
     assert _compared(text) == {"func.call", "scf.for", "cf.br"}
     assert _constants('A, _B = "cf.br", "scf.for"\nC = ("scf.if",)') == {"cf.br"}
+
+
+def test_modules_say_which_ops_they_ask_about() -> None:
+    """Analyses and passes: the name of an op is a constant of its model, or in the first lines of the module."""
+    asked = {
+        path: names
+        for path in (path for folder in _ABOUT_OPS for path in (SOURCE / folder).rglob("*.py"))
+        if (names := _asked(path.read_text(encoding="utf-8")))
+    }
+    assert len(asked) > 25
+    assert {
+        f"{path.relative_to(SOURCE)}: {name}"
+        for path, names in asked.items()
+        for name in names
+        if name not in _docstring(path)
+    } == set()
+
+
+def test_names_in_cases_are_found() -> None:
+    text = (
+        'match op.name:\n    case "cf.br" | "scf.for":\n        pass\n    case ("arith.select", int(n)):\n        pass'
+    )
+    assert _asked(f'{text}\nop.name == "tensor.cast"') == {"cf.br", "scf.for", "arith.select", "tensor.cast"}
+
+
+def _asked(text: str) -> set[str]:
+    """The names of ops that a text compares with, or tells cases apart by."""
+    cases = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.MatchValue))
+    return _compared(text) | {str(each.value) for each in cases if isinstance(each, ast.Constant) and _is_of_ops(each)}
 
 
 def _constants(text: str) -> set[str]:

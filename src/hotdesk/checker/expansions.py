@@ -14,8 +14,9 @@ from hotdesk._bindings import PassManager, ir
 from hotdesk.errors import PassError
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.walking import captured_operands, entry_block, nested_ops
+from hotdesk.models.generics import GENERIC
 
-_AS_THEY_ARE = frozenset({"linalg.generic", "linalg.index", "linalg.yield", "tm_tensor.yield"})
+_AS_THEY_ARE = frozenset({GENERIC, "linalg.index", "linalg.yield", "tm_tensor.yield"})
 _PASSES = "linalg-generalize-named-ops,tm-tensor-to-loops"
 
 
@@ -55,7 +56,7 @@ def expanded(ops: Sequence[ir.Operation]) -> Expansions:
     found: dict[ir.Operation, Expansion] = {}
     for op, (function, values) in made:
         inside = nested_ops(function)
-        generic = next((each for each in inside if each.name == "linalg.generic"), None)
+        generic = next((each for each in inside if each.name == GENERIC), None)
         if generic is not None or all(each.name != op.name for each in inside):
             found[op] = Expansion(function, generic, tuple(zip(entry_block(function).arguments, values, strict=True)))
     return Expansions(found, scratch)

@@ -13,6 +13,11 @@ from hotdesk.sizes.proofs import is_not_negative
 from hotdesk.sizes.size import Size, is_opaque
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
+
+CASTS = frozenset({"arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui"})
+"""Ops whose result is the same number, or the same bits, as an integer of another type."""
+AFFINE = ("affine.apply", "affine.min", "affine.max")
+"""Ops that compute a number by an affine map: its one result, or the least or greatest of several."""
 UNSIGNED = frozenset(f"arith.{name}" for name in ("divui", "ceildivui", "remui", "maxui", "minui"))
 
 

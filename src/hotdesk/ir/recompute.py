@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.graphs import postorder
+from hotdesk.ir.arithmetic import AFFINE
 from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import constant_of, defining_op, entry_block, int_array, segment_sizes
 
@@ -109,7 +110,7 @@ def _needed(value: ir.Value) -> list[ir.Value] | None:
     safe = (
         (dialect == "arith" and (name in _SAFE or (name in _DIVIDING and bool(constant_of(op.operands[1])))))
         or (dialect == "index" and name in _SAFE_INDEX)
-        or (op.name in ("affine.apply", "affine.min", "affine.max") and _divides_by_numbers(op))
+        or (op.name in AFFINE and _divides_by_numbers(op))
     )
     return list(op.operands) if safe else None
 

@@ -248,10 +248,16 @@ def is_constant(op: ir.Operation) -> bool:
     return op.name == "arith.constant"
 
 
+def constant_op(value: ir.Value) -> ir.Operation | None:
+    """The op that makes a number, or a tensor of numbers, that is written in the IR; None for any other value."""
+    op = defining_op(value)
+    return op if op is not None and is_constant(op) else None
+
+
 def constant_of(value: ir.Value) -> int | float | None:
     """The number of an `arith.constant` scalar, else None."""
-    op = defining_op(value)
-    if op is None or not is_constant(op):
+    op = constant_op(value)
+    if op is None:
         return None
     attribute = op.attributes["value"]
     if isinstance(attribute, (ir.IntegerAttr, ir.FloatAttr)):

@@ -15,6 +15,8 @@ from hotdesk.models.memref import RESHAPE, VIEWS, viewed
 from hotdesk.models.model import Buffers, OpModel
 
 _LOCAL = ("memref", "linalg", "vector", "affine")
+ALLOC_TENSOR = "bufferization.alloc_tensor"
+"""Makes a tensor with memory of its own: with the contents of another one, or without any."""
 TO_BUFFER, TO_TENSOR = "bufferization.to_buffer", "bufferization.to_tensor"
 
 
@@ -166,7 +168,7 @@ def _bufferize_own(op: ir.Operation, buffers: Buffers) -> None:
 
 
 MODELS = {
-    "bufferization.alloc_tensor": OpModel(_alloc_facts, _bufferize_alloc),
+    ALLOC_TENSOR: OpModel(_alloc_facts, _bufferize_alloc),
     "bufferization.dealloc_tensor": OpModel(no_facts, _bufferize_dealloc),
     "bufferization.materialize_in_destination": OpModel(_materialize_facts, _bufferize_materialize),
     TO_TENSOR: OpModel(_to_tensor_facts, _bufferize_to_tensor, expand=_expand_to_tensor),

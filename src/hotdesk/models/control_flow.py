@@ -13,13 +13,13 @@ from hotdesk.ir.types import is_buffer
 from hotdesk.models import cf
 from hotdesk.models.facts import RESULTS, Flow
 from hotdesk.models.registry import model_of
-from hotdesk.models.scf import LOOPS_AND_BRANCHES, TERMINATORS
+from hotdesk.models.scf import FOR, LOOPS_AND_BRANCHES, TERMINATORS
 
 SHAREABLE = ("scf.forall", "scf.parallel")
 """Parallel loops that threads may share."""
 PARALLEL = frozenset({*SHAREABLE, "affine.parallel", "gpu.launch"})
 """Ops whose regions may run several times at one time."""
-LOOPS = PARALLEL | {"scf.for", "scf.while", "affine.for"}
+LOOPS = PARALLEL | {FOR, "scf.while", "affine.for"}
 """Ops whose regions may run more than once."""
 PASSING = (*LOOPS_AND_BRANCHES, "shape.assuming")
 """Ops whose results are, one for one, what a region passes to them at its end, after other regions or itself."""

@@ -12,9 +12,11 @@ from typing import Any, cast
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.walking import integer_of, nested_ops, parallel_loops, segment_sizes
 
+GENERIC = "linalg.generic"
+"""The op that states its loops: those of named ops follow from their names."""
 _IN_PAYLOADS = ("linalg.index", "linalg.yield")
 _REDUCE = "linalg.reduce"
-_BY_LOOPS = ("linalg.generic", _REDUCE)
+_BY_LOOPS = (GENERIC, _REDUCE)
 _FREE = ("arith.constant", "linalg.index", "linalg.yield", "arith.index_cast", "arith.index_castui", "arith.bitcast")
 _FREE_ENDINGS = ("extf", "truncf", "extsi", "extui", "trunci", "sitofp", "uitofp", "fptosi", "fptoui")
 

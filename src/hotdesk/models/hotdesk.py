@@ -9,9 +9,10 @@ from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.rewrites import bufferize_destination_style
 
-_INIT = {"hotdesk.contract": 2, "hotdesk.conv": 2, "hotdesk.pool": 1}
+CONTRACT, CONV, POOL, ATTENTION = "hotdesk.contract", "hotdesk.conv", "hotdesk.pool", "hotdesk.attention"
 MOVE = "hotdesk.move"
-WITH_KERNELS = (*_INIT, "hotdesk.attention", MOVE)
+_INIT = {CONTRACT: 2, CONV: 2, POOL: 1}
+WITH_KERNELS = (*_INIT, ATTENTION, MOVE)
 """The ops whose kernels are made for their operands."""
 FOREIGN = "hotdesk.foreign"
 

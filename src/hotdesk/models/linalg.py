@@ -16,6 +16,7 @@ from hotdesk.models.facts import Facts
 from hotdesk.models.model import OpModel
 from hotdesk.models.rewrites import bufferize_destination_style
 
+FILL, BROADCAST, TRANSPOSE = "linalg.fill", "linalg.broadcast", "linalg.transpose"
 _OVERWRITTEN_INIT = {"linalg.softmax": 1, "linalg.pack": 1, "linalg.unpack": 1}
 """Ops without a payload that write every element of their init and read none, and which operand it is."""
 

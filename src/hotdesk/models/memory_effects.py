@@ -15,7 +15,7 @@ from hotdesk.ir.walking import nested_ops
 from hotdesk.models.generics import is_linalg, read_generic
 from hotdesk.models.linalg import facts as linalg_facts
 from hotdesk.models.linalg import inputs_of
-from hotdesk.models.memref import METADATA, RESHAPE, VIEWS
+from hotdesk.models.memref import COPY, LOAD, METADATA, RESHAPE, STORE, VIEWS
 from hotdesk.models.registry import model_of
 
 _NOTHING = frozenset(
@@ -27,9 +27,9 @@ _NOTHING = frozenset(
 )
 _PURE = ("arith", "math", "index")
 _READS_AND_WRITES = {
-    "memref.load": ((0,), ()),
-    "memref.store": ((), (1,)),
-    "memref.copy": ((0,), (1,)),
+    LOAD: ((0,), ()),
+    STORE: ((), (1,)),
+    COPY: ((0,), (1,)),
     "memref.dealloc": ((), (0,)),
     RESHAPE: ((1,), ()),
 }
@@ -73,7 +73,7 @@ def payload_effects(op: ir.Operation) -> Effects | None:
 def read_as_written(op: ir.Operation) -> frozenset[int]:
     """The operands of which an op reads, before it writes an element of any memref, that element only, by the rule for tensors
     (`Facts.elementwise`): such an operand may lie where the op writes, element by element."""
-    if op.name == "memref.copy":
+    if op.name == COPY:
         return frozenset({0})
     return linalg_facts(op).elementwise if is_linalg(op) else frozenset()
 
@@ -83,7 +83,7 @@ def copy_of(op: ir.Operation) -> tuple[int, int] | None:
 
     Copies are `memref.copy`, `linalg.copy`, and a `linalg.generic` that yields its only input, element by element.
     """
-    if not (op.name in ("memref.copy", "linalg.copy") or _yields_its_input(op)):
+    if not (op.name in (COPY, "linalg.copy") or _yields_its_input(op)):
         return None
     if not all(is_memref(value.type) for value in op.operands):
         return None
@@ -106,8 +106,8 @@ def wholly_written(op: ir.Operation) -> list[ir.Value]:
     generic = read_generic(op)
     if generic is not None:
         return [op.operands[i] for i in generic.outputs if all(generic.parallel) and generic.is_permutation(i)]
-    only = op.name == "memref.store" and all(size == 1 for size in shape_of(op.operands[1].type))
-    return [op.operands[1]] if only or op.name == "memref.copy" else []
+    only = op.name == STORE and all(size == 1 for size in shape_of(op.operands[1].type))
+    return [op.operands[1]] if only or op.name == COPY else []
 
 
 def overwritten(op: ir.Operation) -> frozenset[int]:

@@ -11,18 +11,22 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import defining_op
 
-CASTS = ("memref.cast", "memref.memory_space_cast")
+LOAD, STORE, COPY = "memref.load", "memref.store", "memref.copy"
+CAST = "memref.cast"
+CASTS = (CAST, "memref.memory_space_cast")
 """Ops that change a memref's type alone."""
 RESHAPE = "memref.reshape"
 REARRANGING = ("memref.expand_shape", "memref.collapse_shape", "memref.reinterpret_cast", "memref.view", RESHAPE)
 """Ops whose result has other dimensions in the same memory."""
 METADATA = "memref.extract_strided_metadata"
-WHOLE_VIEWS = ("memref.expand_shape", "memref.collapse_shape", "memref.cast", RESHAPE)
+SUBVIEW = "memref.subview"
+"""Shows a part of a memref: every n-th element of some, in each dimension."""
+WHOLE_VIEWS = ("memref.expand_shape", "memref.collapse_shape", CAST, RESHAPE)
 """Ops whose result is all of their operand's memory."""
 ASSUME_ALIGNMENT = "memref.assume_alignment"
 ONE_TO_ONE = (ASSUME_ALIGNMENT, "memref.distinct_objects")
 """Ops with a result for each operand, which is that operand."""
-_OF_FIRST = frozenset({*CASTS, *REARRANGING, METADATA, "memref.subview", "memref.transpose"})
+_OF_FIRST = frozenset({*CASTS, *REARRANGING, METADATA, SUBVIEW, "memref.transpose"})
 
 VIEWS = frozenset((_OF_FIRST | set(ONE_TO_ONE)) - {METADATA, RESHAPE})
 """The ops that do nothing but show memory differently; `memref.reshape` reads sizes besides."""
@@ -38,7 +42,7 @@ QUIET = frozenset({"memref.alloc", "arith.select", *(f"memref.{name}" for name i
 
 POINTING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor")
 """Ops whose result leads to their operand's memory and is no memref."""
-_STORING = {"memref.store": 1, "affine.store": 1, "linalg.yield": None}
+_STORING = {STORE: 1, "affine.store": 1, "linalg.yield": None}
 
 
 def asks_for_size(name: str) -> bool:

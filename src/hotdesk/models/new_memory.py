@@ -28,9 +28,11 @@ ALLOC, ALLOCA, DEALLOC = "memref.alloc", "memref.alloca", "memref.dealloc"
 GLOBAL = "memref.get_global"
 BASES = (ALLOC, GLOBAL)
 """Ops whose memref is all of a memory that has a place of its own in a program; arguments have such, too."""
-_FILLING = ("memref.realloc", "bufferization.clone")
+REALLOC = "memref.realloc"
+"""Makes a memref longer or shorter: what it is given is freed where the result lies elsewhere."""
+_FILLING = (REALLOC, "bufferization.clone")
 _DEVICE = "gpu.alloc"
-_SOMETIMES_FREEING = ("memref.realloc", "bufferization.dealloc")
+_SOMETIMES_FREEING = (REALLOC, "bufferization.dealloc")
 _FREEING = {_DEVICE: "gpu.dealloc"}
 _NONE: frozenset[int] = frozenset()
 _FIRST = frozenset({0})
@@ -83,6 +85,11 @@ def only_frees(op: ir.Operation) -> bool:
     if stated is not None:
         return bool(stated.frees) and not (stated.reads or stated.writes or stated.allocates)
     return op.name == DEALLOC
+
+
+def manages_memory(op: ir.Operation) -> bool:
+    """Whether an op takes or frees memory, of the stack too, or gives that of the stack back where its region ends."""
+    return bool(allocated(op) or freed(op)) or op.name in (ALLOCA, "memref.alloca_scope")
 
 
 def is_free_of(op: ir.Operation, allocation: ir.Operation) -> bool:

@@ -13,6 +13,8 @@ from hotdesk.models.facts import RESULTS, Facts, Flow, no_facts
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.rewrites import bufferize_region_op, bufferize_terminator
 
+FOR = "scf.for"
+"""A loop over a range of numbers, which passes on what its region yields."""
 _LOOP = frozenset({(0, 0)})
 _INDEX_BITS = 32
 
@@ -23,7 +25,7 @@ def has_first_iteration(op: ir.Operation) -> bool:
     It compares its bounds before it steps, so they alone tell: constants of which the lower one is less, as signed numbers, or as
     unsigned ones with `unsignedCmp`. An `index` has 32 bits or more: bounds are compared if each of these widths holds them.
     """
-    if op.name != "scf.for":
+    if op.name != FOR:
         return False
     low, high = (constant_of(bound) for bound in list(op.operands)[:2])
     if not isinstance(low, int) or not isinstance(high, int):
@@ -97,7 +99,7 @@ def _model(flow: Callable[[ir.Operation], Flow]) -> OpModel:
 
 
 MODELS = {
-    "scf.for": _model(_for_flow),
+    FOR: _model(_for_flow),
     "scf.while": _model(_while_flow),
     "scf.if": _model(_branch_flow),
     "scf.index_switch": _model(_branch_flow),

@@ -39,11 +39,13 @@ from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.payloads import computed, computed_in_loops, inlined, loops, makes_tensors
 from hotdesk.models.registry import model_of
 
-RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
-"""Ops whose result is all of a tensor, with its dims joined or split."""
-WHOLE_VIEWS = (*RESHAPES, "tensor.cast")
+EXPAND, COLLAPSE = RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
+"""Ops whose result is all of a tensor, with its dims split or joined."""
+CAST = "tensor.cast"
+"""Shows a tensor by another type, with the dims that it has."""
+WHOLE_VIEWS = (*RESHAPES, CAST)
 """Ops whose result is all of a tensor, by another type or shape."""
-VIEWS = frozenset({*WHOLE_VIEWS, "tensor.extract_slice"})
+VIEWS = frozenset({*WHOLE_VIEWS, tensor_slices.EXTRACT_SLICE})
 """Ops whose result lies where a tensor does."""
 EMPTY = "tensor.empty"
 """Makes a tensor without contents, of the sizes that are its operands."""

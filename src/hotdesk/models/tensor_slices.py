@@ -13,6 +13,8 @@ from hotdesk.models.facts import Facts, Slice
 from hotdesk.models.layouts import sliced_type
 from hotdesk.models.model import Buffers, OpModel
 
+EXTRACT_SLICE, INSERT_SLICE = "tensor.extract_slice", "tensor.insert_slice"
+
 
 def subview(
     source: ir.Value,
@@ -90,6 +92,6 @@ def _bufferize_insert_slice(op: ir.Operation, buffers: Buffers) -> None:
 
 
 MODELS = {
-    "tensor.extract_slice": OpModel(_extract_slice_facts, _bufferize_extract_slice),
-    "tensor.insert_slice": OpModel(_insert_slice_facts, _bufferize_insert_slice, expand=_expand_insert_slice),
+    EXTRACT_SLICE: OpModel(_extract_slice_facts, _bufferize_extract_slice),
+    INSERT_SLICE: OpModel(_insert_slice_facts, _bufferize_insert_slice, expand=_expand_insert_slice),
 }

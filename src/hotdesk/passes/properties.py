@@ -1,6 +1,8 @@
 """What passes require and ensure of a module: each property says what holds, and finds an op that breaks it.
 
-`Pass.apply` checks them. They are read off the IR by code that shares nothing with the passes.
+`Pass.apply` checks them. They are read off the IR by code that shares nothing with the passes, and name the ops that they are
+about: `tensor.concat`, `tensor.reshape`, `memref.view`, casts of places (`arith.index_cast`), and ends that control does not
+come to (`llvm.unreachable`).
 """
 
 from __future__ import annotations
@@ -41,8 +43,8 @@ from hotdesk.ir.walking import (
 from hotdesk.models.cf import ASSERT
 from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.func import CALLS
-from hotdesk.models.generics import is_linalg
-from hotdesk.models.hotdesk import SPREAD, letters_of, scratch_operands
+from hotdesk.models.generics import GENERIC, is_linalg
+from hotdesk.models.hotdesk import ATTENTION, CONTRACT, CONV, SPREAD, letters_of, scratch_operands
 from hotdesk.models.memref import stored, viewed
 from hotdesk.models.new_memory import ALLOC, ALLOCA, DEALLOC, freed
 from hotdesk.models.payloads import LOADS
@@ -167,7 +169,7 @@ def _is_open(divisor: ir.Value) -> bool:
 def _unchecked_index(module: ir.Module) -> ir.Operation | None:
     """A read in a loop that checks nothing, at a place that is an element of what the loop goes over."""
     for function in all_functions(module):
-        for op in (op for op in nested_ops(function) if op.name == "linalg.generic"):
+        for op in (op for op in nested_ops(function) if op.name == GENERIC):
             body = op.regions[0].blocks[0]
             inside = [view.operation for view in body.operations]
             read = next((each for each in inside if each.name in LOADS and _is_read_at(each, body)), None)
@@ -223,7 +225,7 @@ def _shared_undefined(module: ir.Module) -> ir.Operation | None:
 def _unfit_scratch(module: ir.Module) -> ir.Operation | None:
     """A convolution on memory that says how its work is cut but has no scratch memory, or the other way round."""
     ops = (op for function in all_functions(module) for op in ops_outside_payloads(function))
-    found = (op for op in ops if op.name == "hotdesk.conv" and not len(op.results))
+    found = (op for op in ops if op.name == CONV and not len(op.results))
     return next((op for op in found if (SPREAD in op.attributes) != (scratch_operands(op) > 0)), None)
 
 
@@ -325,7 +327,7 @@ def _freed_stack(module: ir.Module) -> ir.Operation | None:
 
 
 _VALUES = ("linalg.", "tensor.", "hotdesk.", "tm_tensor.")
-_WITH_EQUATIONS = ("hotdesk.contract", "hotdesk.attention")
+_WITH_EQUATIONS = (CONTRACT, ATTENTION)
 _DIVISIONS = frozenset(f"arith.{name}{sign}" for name in ("div", "rem", "ceildiv", "floordiv") for sign in ("si", "ui"))
 
 NO_TENSORS = Property("no tensor is left", _tensor)

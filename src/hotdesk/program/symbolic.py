@@ -1,7 +1,9 @@
 """Symbolic sizes: every index value of a function as an integer or a SymPy expression over the symbols of its arguments.
 
 The sizes of an argument are named by its `hotdesk.shape` attribute (`["s0", "100"]`); equal names are equal sizes. What
-cannot be followed becomes a symbol of its own, `opaque…`, which is equal to nothing else.
+cannot be followed becomes a symbol of its own, `opaque…`, which is equal to nothing else. Followed are sizes (`tensor.dim`,
+`memref.dim`), arithmetic on integers, and choices by comparisons (`arith.cmpi`), of which several may be joined (`arith.andi`,
+`arith.ori`), or be a number themselves (`arith.extui`).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.graphs import postorder
 from hotdesk.ir.argument_sizes import argument_shapes, last_opaque
-from hotdesk.ir.arithmetic import applied, arithmetic, is_not_negative
+from hotdesk.ir.arithmetic import AFFINE, CASTS, applied, arithmetic, is_not_negative
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.shapes import MadeWith, shape_made
 from hotdesk.ir.types import DYNAMIC, element_bytes, element_of, shape_of
@@ -28,7 +30,6 @@ from hotdesk.sizes.size import Size, is_opaque
 from hotdesk.sizes.writing import unnamed
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
-_SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.index_castui"})
 _UNSIGNED_CASTS = ("arith.extui", "arith.index_castui")
 _PREDICATES = ("Eq", "Ne", "Lt", "Le", "Gt", "Ge", "Lt", "Le", "Gt", "Ge")  # of `arith.cmpi`, by number
 _FIRST_UNSIGNED = 6  # of them
@@ -120,13 +121,13 @@ class SymbolicSizes:
         if name == "arith.extui" and str(op.operands[0].type) == "i1":
             decided = self._decided(op.operands[0])
             return None if decided is None else int(decided)
-        if name in _SAME:
+        if name in CASTS:
             return None if _narrows(op) or self._changes_sign(op) else self.value(op.operands[0])
         if name.startswith("arith.") and len(op.operands) == 2 and _has_bits_of_sizes(value):
             return arithmetic(name, self.value(op.operands[0]), self.value(op.operands[1]), self.may_be_negative)
         if name == CHOICE:
             return self._select(op)
-        if name in ("affine.apply", "affine.min", "affine.max"):
+        if name in AFFINE:
             return applied(op, [self.value(v) for v in op.operands])
         return self._read(value) if name == METADATA else None
 

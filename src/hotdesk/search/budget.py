@@ -31,6 +31,8 @@ from hotdesk.ir.context import entered
 from hotdesk.ir.loops import for_bounds
 from hotdesk.ir.types import is_any_tensor
 from hotdesk.ir.walking import main_function
+from hotdesk.models.control_flow import ENDS
+from hotdesk.models.scf import FOR
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.recompute import Recompute
 from hotdesk.passes.tensor.recompute_to_fit import RecomputeToFit
@@ -314,7 +316,7 @@ def work(module: ir.Module) -> tuple[int, int]:
 def _run(ops: Iterable[ir.Operation], times: int) -> Iterator[tuple[ir.Operation, int]]:
     """Operations and those in loops over numbers that are known, with how often each of them runs."""
     for op in ops:
-        trips = for_bounds(op).trips if op.name == "scf.for" else None
+        trips = for_bounds(op).trips if op.name == FOR else None
         if trips is None:
             yield op, times
         else:
@@ -324,7 +326,7 @@ def _run(ops: Iterable[ir.Operation], times: int) -> Iterator[tuple[ir.Operation
 
 def _computes(op: ir.Operation) -> bool:
     """Whether an operation computes a tensor: views and destinations cost nothing."""
-    return not op.name.startswith(("tensor.", "arith.", "func.")) and op.name != "scf.yield"
+    return not op.name.startswith(("tensor.", "arith.", "func.")) and op.name not in ENDS
 
 
 _NAMED = 4

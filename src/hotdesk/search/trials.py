@@ -19,6 +19,7 @@ from hotdesk.ir.context import bytecode, verify
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.walking import integer_of, main_function, nested_ops, ops_outside_payloads, top_level_ops
 from hotdesk.models.registry import all_built_in
+from hotdesk.models.scf import FOR
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.pipeline import remainder
@@ -170,7 +171,7 @@ def bufferized(module: ir.Module, changes: Sequence[Pass] = ()) -> Bufferized:
     """
     copy = copied(module)
     for number, op in enumerate(top_level_ops(main_function(copy))):
-        for each in (op, *(nested_ops(op) if op.name == "scf.for" else ())):
+        for each in (op, *(nested_ops(op) if op.name == FOR else ())):
             if not each.name.startswith(("arith.", "func.", "cf.")):
                 each.attributes[_NUMBER] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
     remainder(changes).run(copy)

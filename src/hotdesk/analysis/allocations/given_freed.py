@@ -17,9 +17,7 @@ from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.walking import defining_op, module_around, nested_ops
 from hotdesk.models.func import CALL
 from hotdesk.models.memref import viewed
-from hotdesk.models.new_memory import allocated, freed
-
-_REALLOC = "memref.realloc"
+from hotdesk.models.new_memory import REALLOC, allocated, freed
 
 
 class GivenFreed:
@@ -54,7 +52,7 @@ def _freeing(module: ir.Module) -> frozenset[str]:
 
 def _may_free_another(op: ir.Operation) -> bool:
     """Whether an op frees memory that its function has not made right there, views aside."""
-    for number in {0} if op.name == _REALLOC else freed(op):
+    for number in {0} if op.name == REALLOC else freed(op):
         memref = viewed(op.operands[number])
         made = defining_op(memref)
         if made is None or not (made.name == CALL or int(cast(Any, memref).result_number) in allocated(made)):
@@ -69,7 +67,7 @@ def _frees_arguments(function: ir.Operation) -> bool:
     return any(
         program.buffers[origin].kind is Kind.ARGUMENT
         for op in program.ops
-        for number in ({0} if op.name == _REALLOC else freed(op.operation))
+        for number in ({0} if op.name == REALLOC else freed(op.operation))
         if op.operands[number] >= 0
         for origin in origins.of[op.operands[number]]
     )

@@ -40,9 +40,9 @@ from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
 from hotdesk.analysis.memrefs.reductions import Combiner, chunk_count, find_combiners
 from hotdesk.analysis.memrefs.shared_loops import (
     CALLS,
-    MEMORY,
     can_be_outlined,
     cut_dimension,
+    is_hindrance,
     is_worth_it,
     ordered_change,
 )
@@ -62,7 +62,7 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.models.control_flow import PARALLEL, SHAREABLE
 from hotdesk.models.memref import VIEWS, viewed
-from hotdesk.models.new_memory import ALIGNMENT, ALLOC, DEALLOC, dynamic_sizes
+from hotdesk.models.new_memory import ALIGNMENT, ALLOC, DEALLOC, dynamic_sizes, manages_memory
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import product
 from hotdesk.sizes.size import Size, is_opaque
@@ -138,7 +138,7 @@ def find_privatizations(function: ir.Operation, threads: int, growth: int | None
 def _is_hindered(loop: ir.Operation) -> bool:
     if len(loop.results) or ordered_change(loop) is not None:
         return True
-    return any(op.name in (*MEMORY, *CALLS) for op in nested_ops(loop))
+    return any(map(is_hindrance, nested_ops(loop)))
 
 
 def known_in_front(loop: ir.Operation) -> Recomputation:
@@ -180,7 +180,7 @@ class _Search:
         for op in nested:
             if op.name in CALLS:
                 return _refused(loop, Reason.LOOP_CALLS, op)
-            if op.name in MEMORY and op.name not in (ALLOC, DEALLOC):
+            if manages_memory(op) and op.name not in (ALLOC, DEALLOC):
                 return _refused(loop, Reason.NOT_ORDINARY_MEMORY, op)
         made = [op for op in nested if op.name == ALLOC]
         frees = [op for op in nested if op.name == DEALLOC]

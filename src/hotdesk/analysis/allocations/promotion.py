@@ -1,7 +1,7 @@
 """Which allocations may lie on the stack.
 
 1. The size is static and at most the limit; or the rank is at most another limit and each dynamic size is the rank of some
-   memref, which is small (`too-large`, `size-not-static`).
+   memref (`memref.rank`), which is small (`too-large`, `size-not-static`).
 2. The allocation, and whatever may be a view of it, stays inside its scope: the innermost function, loop or `memref.alloca_scope`
    around it that gives its stack back. No op keeps a pointer to it (`leaves-scope`, `kept-by-unknown`).
 3. Between the scope and the allocation nothing repeats: a `scf.while` or a cycle of blocks would add to the stack at each turn.

@@ -21,6 +21,7 @@ from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kin
 from hotdesk.explain import Reason
 from hotdesk.ir.types import same_space, shape_of
 from hotdesk.models.layouts import takes_any_layout
+from hotdesk.models.memref import SUBVIEW
 
 
 class TypeFit(Enum):
@@ -67,7 +68,7 @@ def _not_taking(program: BufferProgram, buffer: int) -> int | None:
     space: ir.Attribute | None = cast(Any, program.buffers[buffer].value.type).memory_space
     for user in program.users[buffer]:
         op = program.ops[user]
-        if op.name == "memref.subview" and space is None:
+        if op.name == SUBVIEW and space is None:
             refused = _not_taking(program, op.results[0])
             if refused is not None:
                 return refused

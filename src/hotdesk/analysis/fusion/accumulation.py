@@ -30,13 +30,14 @@ from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.elements import HALVES
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import captured_operands, flag_of
-from hotdesk.models.generics import Generic, read_generic
+from hotdesk.models.generics import GENERIC, Generic, read_generic
+from hotdesk.models.hotdesk import CONTRACT, CONV
 from hotdesk.models.linalg import fill_value
 from hotdesk.models.purity import is_pure
 
 _ADDITIONS = ("arith.addf", "arith.addi")
 _LEFT_ALONE = (*HALVES, "i1")
-_PRODUCTS = ("hotdesk.contract", "hotdesk.conv")
+_PRODUCTS = (CONTRACT, CONV)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ COMPUTED, NOTHING = -1, -2
 def find_accumulations(line: StraightLine, least_bytes: int) -> Iterator[Accumulation]:
     """The sums whose results have at least so many bytes, in the order of the text."""
     for number, op in enumerate(line.ops):
-        if op.name == "linalg.generic" and len(op.results) == 1 and line.bytes(op.results[0]) >= least_bytes:
+        if op.name == GENERIC and len(op.results) == 1 and line.bytes(op.results[0]) >= least_bytes:
             found = _accumulation(line, number)
             if found is not None:
                 yield found

@@ -12,7 +12,9 @@ Rules:
 3. The scores, what follows from them and the weights are wanted by nothing else (`multiple-readers`).
 
 A row all of whose scores are -∞ may be guarded: the maximum replaced by 0 where it is -∞, and the sum by 1 where it is 0. So may
-any row whose weights are NaN, which it is as a whole, as its sum is: the weights replaced by 0 where they are NaN.
+any row whose weights are NaN, which it is as a whole, as its sum is: the weights replaced by 0 where they are NaN. A softmax
+is known by the payloads of its ops: `arith.subf`, `math.exp`, `arith.divf`, and `arith.select` where something is replaced;
+16-bit floats come of `arith.truncf`.
 """
 
 from __future__ import annotations
@@ -27,9 +29,11 @@ from hotdesk.explain import Reason
 from hotdesk.graphs import reached
 from hotdesk.ir.dialect import ZeroRows
 from hotdesk.ir.types import element_of, is_tensor, shape_of
-from hotdesk.ir.walking import constant_of, defining_op, flag_of, groups_of, made_by, users
-from hotdesk.models.generics import Generic, read_generic
-from hotdesk.models.tensor import RESHAPES
+from hotdesk.ir.walking import constant_of, constant_op, defining_op, flag_of, groups_of, made_by, users
+from hotdesk.models.generics import GENERIC, Generic, read_generic
+from hotdesk.models.hotdesk import CONTRACT
+from hotdesk.models.linalg import FILL
+from hotdesk.models.tensor import COLLAPSE, EXPAND, RESHAPES
 
 Formula: TypeAlias = tuple[Any, ...]
 """What a payload computes: `(op, formula, …)`, `("in", operand)` or `("constant", number)`."""
@@ -114,7 +118,7 @@ def _follows_from_product(value: ir.Value) -> bool:
     """Whether a tensor is made element by element, in any way, of tensors of its shape of which one is a product."""
 
     def inputs(each: ir.Value) -> list[ir.Value]:
-        source = made_by(without_expansion(each), "linalg.generic")
+        source = made_by(without_expansion(each), GENERIC)
         operands = () if source is None else source.operands
         return [operand for operand in operands if shape_of(operand.type) == shape_of(value.type)]
 
@@ -124,16 +128,16 @@ def _follows_from_product(value: ir.Value) -> bool:
 
 def overwrites(op: ir.Operation) -> bool:
     """Whether it is a `hotdesk.contract` on tensors that reads no init."""
-    return op.name == "hotdesk.contract" and len(op.results) == 1 and not flag_of(op, "accumulate")
+    return op.name == CONTRACT and len(op.results) == 1 and not flag_of(op, "accumulate")
 
 
 def without_collapse(value: ir.Value) -> ir.Value:
-    op = made_by(value, "tensor.collapse_shape")
+    op = made_by(value, COLLAPSE)
     return value if op is None else op.operands[0]
 
 
 def without_expansion(value: ir.Value) -> ir.Value:
-    op = made_by(value, "tensor.expand_shape")
+    op = made_by(value, EXPAND)
     return value if op is None else op.operands[0]
 
 
@@ -227,7 +231,7 @@ def _row_reduction(value: ir.Value, combine: str, start: float, source: ir.Value
 
 def _filled(value: ir.Value) -> float | None:
     """The number that a tensor is filled with, if that is known."""
-    op = made_by(value, "linalg.fill")
+    op = made_by(value, FILL)
     return uniform(value) if op is None else constant_of(op.operands[0])
 
 
@@ -237,12 +241,7 @@ def _filled(value: ir.Value) -> float | None:
 def elementwise(value: ir.Value) -> Generic | None:
     """The op that makes a tensor element by element, in its own order of loops."""
     generic = read_generic(defining_op(value)) if is_tensor(value.type) else None
-    if (
-        generic is None
-        or generic.op.name != "linalg.generic"
-        or not all(generic.parallel)
-        or len(generic.op.results) != 1
-    ):
+    if generic is None or generic.op.name != GENERIC or not all(generic.parallel) or len(generic.op.results) != 1:
         return None
     return generic if loops_read(generic, generic.inputs) == tuple(range(len(generic.parallel))) else None
 
@@ -326,7 +325,7 @@ def formula(op: ir.Operation) -> Formula | None:
 
 def uniform(value: ir.Value) -> float | None:
     """The number that every element of a constant tensor is; None for any other."""
-    op = made_by(value, "arith.constant")
+    op = constant_op(value)
     if op is None or not is_tensor(value.type):
         return None
     attribute = op.attributes["value"]
@@ -384,7 +383,7 @@ def unit_dims(view: ir.Operation) -> tuple[tuple[int, ...], ...] | None:
     """How a view that only adds or drops dimensions of size 1 groups dimensions of the larger shape; None for any other view."""
     if view.name not in RESHAPES:
         return None
-    larger = shape_of((view.results[0] if view.name == "tensor.expand_shape" else view.operands[0]).type)
+    larger = shape_of((view.results[0] if view.name == EXPAND else view.operands[0]).type)
     groups = tuple(groups_of(view))
     plain = all(sum(larger[i] != 1 for i in group) <= 1 for group in groups)
     return groups if plain else None

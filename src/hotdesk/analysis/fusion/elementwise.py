@@ -27,6 +27,7 @@ from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.generics import Generic, are_sized, is_free, matched_loops, read_generic, renamed
+from hotdesk.models.tensor import CAST
 from hotdesk.program.symbolic import SymbolicSizes
 
 
@@ -99,7 +100,7 @@ def _origin(value: ir.Value) -> tuple[ir.Operation | None, bool]:
     """The op behind casts that makes a tensor, and whether the tensor has a rank all the way."""
     ranked = True
     op = defining_op(value)
-    while op is not None and op.name == "tensor.cast":
+    while op is not None and op.name == CAST:
         value = op.operands[0]
         ranked &= isinstance(value.type, ir.RankedTensorType)
         op = defining_op(value)

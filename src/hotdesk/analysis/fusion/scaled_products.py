@@ -7,7 +7,8 @@
 Once an operand is multiplied instead, the product can be added up where the rest of the sum lies (`accumulation`).
 
 1. The sum and the product are as rules 1 to 3 and 5 of `accumulation` say, and the product is a `hotdesk.contract`; but between
-   the element of the product and what the payload yields stand sums with others and products with factors, each at least once.
+   the element of the product and what the payload yields (`linalg.yield`) stand sums with others (`arith.addf`) and products
+   with factors (`arith.mulf`), each at least once.
 2. A factor is the same for all elements: made of constants and of operands without dims.
 3. What the sum reads else stands in front of the product. So do factors, or they can be moved there: they are made by pure
    operations without dims.
@@ -30,7 +31,8 @@ from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.graphs import reached
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import captured_operands, defining_op, is_constant
-from hotdesk.models.generics import Generic, read_generic
+from hotdesk.models.generics import GENERIC, Generic, read_generic
+from hotdesk.models.hotdesk import CONTRACT
 from hotdesk.models.purity import is_pure
 from hotdesk.models.tensor import EMPTY
 
@@ -61,7 +63,7 @@ class ScaledProduct:
 def find_scaled_products(line: StraightLine, least_bytes: int) -> Iterator[ScaledProduct]:
     """Those of sums whose results have at least so many bytes, in the order of the text; at most one in a sum."""
     for number, op in enumerate(line.ops):
-        if op.name != "linalg.generic" or len(op.results) != 1 or line.bytes(op.results[0]) < least_bytes:
+        if op.name != GENERIC or len(op.results) != 1 or line.bytes(op.results[0]) < least_bytes:
             continue
         total = read_generic(op)
         if total is not None and is_elementwise_sum(total):
@@ -86,7 +88,7 @@ def _scaled(line: StraightLine, number: int, total: Generic, operand: int) -> Sc
     place = line.makers[value]
     product = line.ops[place]
     steps, factors = path
-    if product.name != "hotdesk.contract" or line.is_fenced(place, number):
+    if product.name != CONTRACT or line.is_fenced(place, number):
         return None
     late: list[ir.Operation] = []
     if not all(_is_uniform(total, each) for each in factors):
@@ -137,7 +139,7 @@ def _stands_in_front(line: StraightLine, value: ir.Value, place: int, late: list
     if maker is None or maker < place or line.ops[maker] in late:
         return True
     op = line.ops[maker]
-    if shape_of(value.type) or op.name not in ("linalg.generic", EMPTY) or not is_pure(op):
+    if shape_of(value.type) or op.name not in (GENERIC, EMPTY) or not is_pure(op):
         return False
     used = [*op.operands, *(each for _, _, each in captured_operands(op))]
     if not all(_stands_in_front(line, each, place, late) for each in used):

@@ -1,4 +1,4 @@
-"""Which concatenation is needed by nobody as a whole, because each of its readers can take the operands one by one.
+"""Which concatenation (`tensor.concat`) is needed by nobody as a whole: each of its readers can take the operands one by one.
 
 A reader is a `linalg.generic`, or a slice along the axis of the concatenation with such readers of its own. A slice within one
 operand is a slice of that operand, whoever reads it. The concatenation goes away iff for every other reader
@@ -28,6 +28,7 @@ from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import DYNAMIC, SLICE, is_tensor, shape_of
 from hotdesk.ir.walking import int_array, integer_of, made_by, nested_ops, users
 from hotdesk.models.generics import Generic, read_generic
+from hotdesk.models.tensor_slices import EXTRACT_SLICE
 
 _MIXED = -1
 
@@ -86,7 +87,7 @@ def pieces_of(value: ir.Value, axis: int) -> tuple[Piece, ...]:
 
     Nothing where its size is not static.
     """
-    concat, part = made_by(value, "tensor.concat"), made_by(value, "tensor.extract_slice")
+    concat, part = made_by(value, "tensor.concat"), made_by(value, EXTRACT_SLICE)
     if concat is not None and axis_of(concat) == axis:
         sizes = [shape_of(operand.type)[axis] for operand in concat.operands]
         if None in sizes:
@@ -128,7 +129,7 @@ def _readers(
 ) -> Iterator[tuple[ir.Value, ir.Operation]]:
     """The readers of a value and of slices of it, each with what it reads; slices of one piece go to `slices`."""
     for user in dict.fromkeys(users(value)):
-        if user.name != "tensor.extract_slice":
+        if user.name != EXTRACT_SLICE:
             yield value, user
         elif (piece := _piece_around(user, pieces_of(value, axis), axis)) is not None:
             slices.append((user, piece))

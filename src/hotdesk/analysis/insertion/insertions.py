@@ -34,9 +34,10 @@ from hotdesk.ir.walking import defining_op, int_array, is_function, made_by, use
 from hotdesk.models.memref import asks_for_size
 from hotdesk.models.new_memory import new_memory
 from hotdesk.models.registry import model_of
-from hotdesk.models.tensor import EMPTY
+from hotdesk.models.tensor import CAST, EMPTY
+from hotdesk.models.tensor_slices import EXTRACT_SLICE, INSERT_SLICE
 
-INSERTIONS = ("tensor.insert_slice", "tensor.parallel_insert_slice", "bufferization.materialize_in_destination")
+INSERTIONS = (INSERT_SLICE, "tensor.parallel_insert_slice", "bufferization.materialize_in_destination")
 _DESTINATION_STYLE = ("linalg", "hotdesk", "tm_tensor", "tensor")
 
 
@@ -88,7 +89,7 @@ def find_chain(insertion: ir.Operation, held: RaisedPeak) -> Chain | Decision | 
 
 def same_slice(a: ir.Operation, b: ir.Operation) -> bool:
     """Whether a `tensor.extract_slice` and a `tensor.insert_slice` are of the same elements, by the same values."""
-    if a.name != "tensor.extract_slice" or any(name not in b.attributes for name in SLICE):
+    if a.name != EXTRACT_SLICE or any(name not in b.attributes for name in SLICE):
         return False
     return (
         all(a.attributes[name] == b.attributes[name] for name in SLICE) and list(a.operands)[1:] == list(b.operands)[2:]
@@ -97,7 +98,7 @@ def same_slice(a: ir.Operation, b: ir.Operation) -> bool:
 
 def _followed(op: ir.Operation, value: ir.Value) -> int | None:
     """The operand in whose buffer a result is written."""
-    if op.name == "tensor.cast":
+    if op.name == CAST:
         return 0 if isinstance(op.operands[0].type, ir.RankedTensorType) else None
     model = model_of(op.name)
     if model is None or op.name.split(".")[0] not in _DESTINATION_STYLE:
@@ -177,7 +178,7 @@ def _readers(value: ir.Value, insertion: ir.Operation | None = None) -> Iterator
 
 def is_apart(a: ir.Operation, b: ir.Operation) -> bool:
     """Whether a `tensor.extract_slice` and a `tensor.insert_slice` of one tensor are of other elements, by static numbers."""
-    if a.name != "tensor.extract_slice" or b.name != "tensor.insert_slice":
+    if a.name != EXTRACT_SLICE or b.name != INSERT_SLICE:
         return False
     offsets, sizes, steps = ([int_array(op.attributes[name]) for op in (a, b)] for name in SLICE)
     for starts, counts, strides in zip(

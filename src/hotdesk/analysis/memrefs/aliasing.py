@@ -46,6 +46,7 @@ from hotdesk.ir.locations import python_line, source_of
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import DYNAMIC, element_bytes
 from hotdesk.ir.walking import defining_op, entry_block, int_array
+from hotdesk.models.memref import SUBVIEW
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import expand
 from hotdesk.sizes.proofs import SizeProver
@@ -195,7 +196,7 @@ def described(value: ir.Value) -> Source:
     op = defining_op(value)
     if op is None:
         return Source(f"argument {cast(Any, value).arg_number}", python_line(value.location))
-    if op.name != "memref.subview":
+    if op.name != SUBVIEW:
         return source_of(op)
     parts = [int_array(op.attributes[f"static_{name}"]) for name in ("offsets", "sizes", "strides")]
     text = " ".join(f"[{', '.join('?' if n == DYNAMIC else str(n) for n in part)}]" for part in parts)

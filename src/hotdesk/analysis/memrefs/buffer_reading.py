@@ -27,7 +27,7 @@ from hotdesk.models.facts import Flow
 from hotdesk.models.func import RETURN
 from hotdesk.models.generics import is_linalg
 from hotdesk.models.memref import OF_NO_CONTENTS, POINTING, stored, view_source
-from hotdesk.models.new_memory import ALLOCA, GLOBAL, allocated
+from hotdesk.models.new_memory import ALLOCA, GLOBAL, REALLOC, allocated
 from hotdesk.program.reading import Head, Reader
 from hotdesk.program.records import Op
 
@@ -246,7 +246,7 @@ class _BufferReader(Reader[Op, BufferValue]):
         elif name == ALLOCA:
             kind = Kind.STACK
         elif position in allocated(op.operation):
-            kind, sources = Kind.ALLOCATION, operands[:1] if name == "memref.realloc" else ()
+            kind, sources = Kind.ALLOCATION, operands[:1] if name == REALLOC else ()
         elif op.flow is not None:
             kind = Kind.PASSED
         else:

@@ -38,7 +38,7 @@ from hotdesk.ir.walking import is_loop_or_branch, ops_outside_payloads, top_leve
 from hotdesk.models.cf import ASSERT
 from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.func import CALL
-from hotdesk.models.memref import QUIET, VIEWS
+from hotdesk.models.memref import COPY, QUIET, STORE, VIEWS
 from hotdesk.models.new_memory import ALLOC, ALLOCA, BASES, DEALLOC
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import product
@@ -47,7 +47,7 @@ from hotdesk.sizes.size import Size, is_opaque
 
 _UNTOUCHING = VIEWS | QUIET | {DEALLOC}
 _CODE = (
-    *("memref.store", "memref.copy", ALLOCA, CALL, "memref.alloca_scope", "memref.prefetch"),
+    *(STORE, COPY, ALLOCA, CALL, "memref.alloca_scope", "memref.prefetch"),
     *("memref.atomic_rmw", "memref.generic_atomic_rmw", "affine.store", "affine.load", "affine.prefetch"),
 )
 """Ops that are code of their own between the kernels, as control flow is."""

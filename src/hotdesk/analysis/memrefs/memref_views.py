@@ -1,8 +1,8 @@
 """Memrefs as parts of the memory they are cut out of: offset, sizes and strides, numbers or expressions over symbols.
 
-Followed are slices, reshapes, casts, transpositions, `memref.view`, `memref.reinterpret_cast`, and the numbers that
-`memref.extract_strided_metadata` reads for it. A memref from anything else but an allocation, an argument or a global is a base
-of its own. Answers are remembered, so the IR must not change meanwhile.
+Followed are slices, casts, reshapes (`memref.expand_shape` and its like), `memref.transpose`, `memref.view`,
+`memref.reinterpret_cast`, and the numbers that `memref.extract_strided_metadata` reads for it. A memref from anything else but an
+allocation, an argument or a global is a base of its own. Answers are remembered, so the IR must not change meanwhile.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.shapes import MadeWith
 from hotdesk.ir.types import element_bytes, element_of, is_strided, kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import defining_op, groups_of, segment_sizes, text_of
-from hotdesk.models.memref import CASTS, METADATA, ONE_TO_ONE, REARRANGING, RESHAPE, view_source
+from hotdesk.models.memref import CASTS, METADATA, ONE_TO_ONE, REARRANGING, RESHAPE, SUBVIEW, view_source
 from hotdesk.models.new_memory import GLOBAL
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import expand, product
@@ -89,7 +89,7 @@ class Views:
             return self.view(op.operands[0])
         if op.name in ONE_TO_ONE:
             return self.view(op.operands[int(cast(Any, value).result_number)])
-        if op.name == "memref.subview":
+        if op.name == SUBVIEW:
             return self._subview(op)
         if op.name in REARRANGING:
             return self._arranged(op)

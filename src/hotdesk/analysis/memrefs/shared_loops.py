@@ -10,6 +10,7 @@ A loop is shared iff
 5. nothing in it changes memory atomically so that the order counts: it is by one operation on integers, and the old value is
    not used.
 
+Work is counted through loops and branches (`scf.while`, `scf.if`) whose bounds are known, or at most so large (`arith.minsi`).
 `analysis.allocations.privatization` says where rule 2 can be made to hold, and which loops that reduce become one that does not.
 """
 
@@ -28,20 +29,20 @@ from hotdesk.models.control_flow import SHAREABLE
 from hotdesk.models.func import CALL
 from hotdesk.models.generics import is_dear
 from hotdesk.models.hotdesk import FOREIGN
-from hotdesk.models.new_memory import ALLOC, ALLOCA, DEALLOC
+from hotdesk.models.memref import COPY, LOAD, STORE
+from hotdesk.models.new_memory import manages_memory
+from hotdesk.models.scf import FOR
 
 GRAIN = 1 << 18
 """Operations, an access to memory counting as two, that are worth a thread: some ten microseconds."""
 
-MEMORY = (ALLOC, ALLOCA, DEALLOC, "memref.realloc", "memref.alloca_scope")
-"""What takes and frees memory (rule 2)."""
 CALLS = (CALL, FOREIGN)
 
 _ATOMIC = "memref.atomic_rmw"
 _CHANGES = (_ATOMIC, "memref.generic_atomic_rmw")
 _IN_ANY_ORDER = frozenset({1, 2, 6, 7, 10, 11, 13, 14, 15})
 """`addi`, `andi`, `maxs`, `maxu`, `mins`, `minu`, `muli`, `ori`, `xori`, by their numbers in `arith.AtomicRMWKind` (rule 5)."""
-_KERNELS = ("linalg.", "hotdesk.", "tm_tensor.", "memref.copy")
+_KERNELS = ("linalg.", "hotdesk.", "tm_tensor.", COPY)
 _ENOUGH = 16  # iterations of a dimension that is cut for its place
 _SOME = 16  # iterations, or elements of a dimension, of which nothing is known
 _DEAR = 10  # operations that an elementary function stands for
@@ -74,7 +75,7 @@ def find_shared_loops(ops: Sequence[ir.Operation]) -> list[SharedLoop]:
         if op.name not in SHAREABLE or op in inside or len(op.results):
             continue
         nested = nested_ops(op)
-        if any(each.name in (*MEMORY, *CALLS) for each in nested) or ordered_change(op) is not None:
+        if any(map(is_hindrance, nested)) or ordered_change(op) is not None:
             continue
         if not can_be_outlined(op) or not is_worth_it(op):
             continue
@@ -82,6 +83,11 @@ def find_shared_loops(ops: Sequence[ir.Operation]) -> list[SharedLoop]:
         found.append(SharedLoop(op, cut_dimension(op), weight(innermost), within))
         inside.update(nested)
     return found
+
+
+def is_hindrance(op: ir.Operation) -> bool:
+    """Whether a loop that an op is in is not shared as it is (rule 2)."""
+    return op.name in CALLS or manages_memory(op)
 
 
 def ordered_change(loop: ir.Operation) -> ir.Operation | None:
@@ -150,7 +156,7 @@ def _only_loops(loop: ir.Operation) -> tuple[ir.Operation, tuple[LoopBounds, ...
     innermost, found = loop, list[LoopBounds]()
     op = _only_inside(loop)
     while op is not None:
-        if op.name == "scf.for":
+        if op.name == FOR:
             lower, upper, step = list(op.operands)[:3]
             bounds = [lower, _limit(upper, inside), step]
             if any(constant_of(value) is None and value in inside for value in bounds):
@@ -176,9 +182,9 @@ def _only_inside(op: ir.Operation) -> ir.Operation | None:
     """The `scf.for`, or `scf.if` of one way, that is all that the region of an op does but arithmetic and storing its results."""
     *body, _ = _body(op)
     others = [each for each in body if not each.name.startswith("arith.")]
-    if not others or others[0].name not in ("scf.for", "scf.if"):
+    if not others or others[0].name not in (FOR, "scf.if"):
         return None
-    if any(each.name != "memref.store" or each.operands[0] not in others[0].results for each in others[1:]):
+    if any(each.name != STORE or each.operands[0] not in others[0].results for each in others[1:]):
         return None
     return None if any(len(region.blocks) for region in list(others[0].regions)[1:]) else others[0]
 
@@ -195,7 +201,7 @@ def _cost(op: ir.Operation) -> int:
     inner = sum(_cost(each.operation) for region in op.regions for block in region.blocks for each in block.operations)
     if op.name in SHAREABLE:
         return inner * prod(_SOME if each.trips is None else each.trips for each in bounds_of(op))
-    if op.name == "scf.for":
+    if op.name == FOR:
         trips = for_bounds(op).trips
         return inner * (_SOME if trips is None else trips)
     if op.name == "scf.while":
@@ -206,7 +212,7 @@ def _cost(op: ir.Operation) -> int:
 def _weight(op: ir.Operation) -> int:
     if is_dear(op):
         return _DEAR
-    return 2 if op.name in ("memref.load", "memref.store") else 1
+    return 2 if op.name in (LOAD, STORE) else 1
 
 
 def _elements(kind: ir.Type) -> int:

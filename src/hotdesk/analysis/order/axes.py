@@ -7,9 +7,10 @@ A dimension of a result can be cut if a loop runs over it, and
 3. the payload does not ask for the number of the iteration.
 
 An operand that the loop runs over is needed in the same part, along that dimension, or in what the windows of that part reach
-(`analysis.order.reaches`); any other one as a whole. Batches and rows of a convolution and batches, channels and rows of a
-pooling are such loops, of a contraction the letters of the result, and of padding and insertions the dimensions that have nothing
-beside. A view passes the cut on where the elements of a part stay together; its parts may be several elements wide.
+(`analysis.order.reaches`); any other one as a whole. Such loops are batches and rows of a convolution (`hotdesk.conv`), batches,
+channels and rows of a pooling (`hotdesk.pool`), the letters of a contraction's result (`hotdesk.contract`), and of `tensor.pad`
+and `tensor.insert_slice` the dimensions that have nothing beside. A view passes the cut on where the elements of a part stay
+together; its parts may be several elements wide.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from hotdesk.ir.types import SLICE, is_tensor, kept_dims, shape_of
 from hotdesk.ir.walking import groups_of, int_array, parallel_loops
 from hotdesk.models.generics import index_ops, is_linalg
 from hotdesk.models.hotdesk import letters_of
-from hotdesk.models.tensor import RESHAPES
+from hotdesk.models.tensor import COLLAPSE, EXPAND, RESHAPES
+from hotdesk.models.tensor_slices import EXTRACT_SLICE
 
 _FREE = -1
 
@@ -180,20 +182,20 @@ def _structured(op: ir.Operation) -> Loops | None:
     return Loops(tuple(map(tuple, rows)), tuple(map(tuple, outputs)), inits, frozenset(free), reaches)
 
 
-FOLLOWED_VIEWS = frozenset({*RESHAPES, "tensor.extract_slice"})
+FOLLOWED_VIEWS = frozenset({*RESHAPES, EXTRACT_SLICE})
 """Ops whose result is seen along the axes of their operand."""
 
 
 def below_view(op: ir.Operation, axis: Axis) -> Axis | None:
     """The axis of a view's result if its operand is cut along an axis; None where parts would not be parts of the result."""
     source, result = shape_of(op.operands[0].type), shape_of(op.results[0].type)
-    if op.name == "tensor.extract_slice":
+    if op.name == EXTRACT_SLICE:
         return _below_slice(op, axis, source, result)
     for number, group in _groups(op):
-        if op.name == "tensor.collapse_shape" and axis.dim in group:
+        if op.name == COLLAPSE and axis.dim in group:
             inner = _row(source, group, axis.dim)
             return None if inner is None else Axis(number, axis.unit * inner)
-        if op.name == "tensor.expand_shape" and number == axis.dim:
+        if op.name == EXPAND and number == axis.dim:
             return _split(result, group, axis.unit)
     return None
 
@@ -201,16 +203,16 @@ def below_view(op: ir.Operation, axis: Axis) -> Axis | None:
 def above_view(op: ir.Operation, axis: Axis) -> Axis | None:
     """The axis of a view's operand if its result is cut along an axis."""
     source, result = shape_of(op.operands[0].type), shape_of(op.results[0].type)
-    if op.name == "tensor.extract_slice":
+    if op.name == EXTRACT_SLICE:
         for dim in range(len(source)):
             if _below_slice(op, Axis(dim, axis.unit), source, result) == axis:
                 return Axis(dim, axis.unit)
         return None
     for number, group in _groups(op):
-        if op.name == "tensor.expand_shape" and axis.dim in group:
+        if op.name == EXPAND and axis.dim in group:
             inner = _row(result, group, axis.dim)
             return None if inner is None else Axis(number, axis.unit * inner)
-        if op.name == "tensor.collapse_shape" and number == axis.dim:
+        if op.name == COLLAPSE and number == axis.dim:
             return _split(source, group, axis.unit)
     return None
 

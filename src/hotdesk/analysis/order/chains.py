@@ -25,7 +25,7 @@ from hotdesk.analysis.order.recomputing import Rematerialization, views_read
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.ir.walking import is_constant
-from hotdesk.models.hotdesk import letters_of
+from hotdesk.models.hotdesk import CONTRACT, CONV, letters_of
 from hotdesk.models.purity import is_pure
 from hotdesk.models.tensor import EMPTY, KEEPS_NOTHING
 
@@ -168,14 +168,14 @@ def cost_of(line: StraightLine, number: int) -> int:
 
 def _products(op: ir.Operation) -> int:
     """Multiplications of a contraction or a convolution; 0 of others, whose elements take longer."""
-    if op.name == "hotdesk.contract":
+    if op.name == CONTRACT:
         sizes = {
             letter: size
             for names, operand in zip(letters_of(op)[:-1], op.operands, strict=False)
             for letter, size in zip(names, _sizes(operand), strict=True)
         }
         return prod(sizes.values())
-    if op.name == "hotdesk.conv":
+    if op.name == CONV:
         return _elements(op.results[0]) * prod(_sizes(op.operands[1])[1:])
     return 0
 

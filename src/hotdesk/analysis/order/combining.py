@@ -30,6 +30,7 @@ from hotdesk.elements import HALVES
 from hotdesk.graphs import reached
 from hotdesk.ir.types import element_of, is_tensor, shape_of
 from hotdesk.models.generics import is_linalg
+from hotdesk.models.hotdesk import CONV
 from hotdesk.models.tensor import has_contents_of_its_own
 
 _ASSUMED = 1  # for symbols, of which there are none
@@ -120,7 +121,7 @@ def _rounded(line: StraightLine, reader: int, loops: Loops, least_bytes: int) ->
         return None
     for value, row in zip(op.operands, loops.operands, strict=True):
         maker = line.makers.get(value)
-        if maker is None or line.ops[maker].name != "hotdesk.conv" or line.bytes(value) < least_bytes:
+        if maker is None or line.ops[maker].name != CONV or line.bytes(value) < least_bytes:
             continue
         alone = line.readers[value] == [reader] and list(op.operands).count(value) == 1
         split = _in_rows(line, value, maker, reader) if alone and row == loops.results[0] else None

@@ -15,6 +15,7 @@ from hotdesk.analysis.order.spans import bytes_again, largest_part, parts_of
 from hotdesk.analysis.order.splitting import Split, find_split
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor
+from hotdesk.models.tensor_slices import INSERT_SLICE
 
 _DIMS = 3
 """Dimensions of a value that are tried."""
@@ -72,5 +73,5 @@ def _last_insertion(line: StraightLine, number: int) -> int:
     while at >= 0:
         last = at
         readers = (reader for value in line.ops[at].results for reader in line.readers.get(value, ()))
-        at = next((reader for reader in readers if line.ops[reader].name == "tensor.insert_slice"), -1)
+        at = next((reader for reader in readers if line.ops[reader].name == INSERT_SLICE), -1)
     return last

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
 from hotdesk.graphs import DisjointSets
+from hotdesk.models.tensor import CAST
 from hotdesk.sizes.expressions import expand
 from hotdesk.sizes.proofs import SizeProver
 from hotdesk.sizes.size import Size
@@ -216,6 +217,6 @@ def frames_of(function: TensorProgram) -> list[int]:
 
 def _corresponding(function: TensorProgram) -> Iterator[tuple[int, int]]:
     for op in function.ops:
-        pairs = (*op.facts.ties, *op.facts.choices, *(op.facts.views if op.name == "tensor.cast" else ()))
+        pairs = (*op.facts.ties, *op.facts.choices, *(op.facts.views if op.name == CAST else ()))
         yield from ((op.operands[operand], op.results[result]) for operand, result in pairs)
     yield from ((edge.source, edge.target) for edge in (*function.flows, *function.shown))

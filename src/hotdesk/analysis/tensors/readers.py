@@ -29,6 +29,7 @@ from hotdesk.analysis.tensors.extents import (
 )
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.graphs import reached
+from hotdesk.models.tensor import CAST
 from hotdesk.program.dominance import Dominance
 from hotdesk.program.liveness import Liveness, Loop
 from hotdesk.program.records import FlowEdge
@@ -184,7 +185,7 @@ class Readers:
                 inner = self.part(op) if op.facts.part is not None else UNKNOWN
                 self.extent[value] = within(self.extent[source], inner)
             else:
-                cast = op.name == "tensor.cast"
+                cast = op.name == CAST
                 self.extent[value] = self.extent[source] if cast else reshaped(self.extent[source])
         for result in op.facts.undefined:
             self.undefined.add(op.results[result])

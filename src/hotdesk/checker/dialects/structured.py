@@ -29,6 +29,7 @@ from hotdesk.checker.reductions import Fold, find_fold
 from hotdesk.checker.report import FaultKind
 from hotdesk.checker.values import Unwritten, Value
 from hotdesk.ir.walking import captured_operands, nested_ops
+from hotdesk.models.memref import LOAD
 
 _ON_ARRAYS = frozenset(
     {
@@ -38,7 +39,7 @@ _ON_ARRAYS = frozenset(
         *ub.OPS,
         "linalg.index",
         "linalg.yield",
-        "memref.load",
+        LOAD,
         "memref.dim",
         "cf.assert",
     }
@@ -74,9 +75,7 @@ class GenericOp:
         linear = all(operand.indexing.expressions is not None for operand in operands)
         self._arrays = names <= _ON_ARRAYS and linear and all(self._writes_once(operand) for operand in self._outputs)
         self._gathers = [
-            reader.function.slot(value)
-            for op, i, value in captured_operands(reader.op)
-            if op.name == "memref.load" and i == 0
+            reader.function.slot(value) for op, i, value in captured_operands(reader.op) if op.name == LOAD and i == 0
         ]
         self._folds: list[Fold] | None = None if all(self._parallel) else self._find_folds(reader, body)
 

@@ -18,6 +18,9 @@ from hotdesk.ir.divisions import BY_ZERO, may_fail
 from hotdesk.ir.shapes import stated_sizes
 from hotdesk.ir.types import DYNAMIC, is_memref, is_tensor, kept_dims, shape_of
 from hotdesk.ir.walking import int_array, integer_of, segment_sizes
+from hotdesk.models.memref import LOAD, STORE, SUBVIEW
+from hotdesk.models.new_memory import REALLOC
+from hotdesk.models.tensor_slices import EXTRACT_SLICE, INSERT_SLICE
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +91,18 @@ class Divides:
 
 Demand: TypeAlias = Equal | SameCount | NotNegative | Inside | Window | Divides
 
-_SLICES = {"tensor.extract_slice": 0, "memref.subview": 0, "tensor.insert_slice": 1, "tensor.parallel_insert_slice": 1}
+_SLICES = {EXTRACT_SLICE: 0, SUBVIEW: 0, INSERT_SLICE: 1, "tensor.parallel_insert_slice": 1}
 """Ops on a part of a tensor, with the number of the operand that it is a part of."""
 _ELEMENTS = {
     "tensor.extract": 0,
-    "memref.load": 0,
+    LOAD: 0,
     "tensor.insert": 1,
-    "memref.store": 1,
+    STORE: 1,
     "memref.atomic_rmw": 1,
     "memref.generic_atomic_rmw": 0,
 }
 """Ops on an element, with the number of the operand that it is an element of."""
-_MADE = ("tensor.empty", "tensor.generate", "tensor.splat", "memref.alloc", "memref.alloca", "memref.realloc")
+_MADE = ("tensor.empty", "tensor.generate", "tensor.splat", "memref.alloc", "memref.alloca", REALLOC)
 """Ops that are given the sizes of what they make."""
 
 

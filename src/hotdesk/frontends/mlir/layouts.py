@@ -32,6 +32,7 @@ from hotdesk.ir.signature import DONATED, SHAPE, Formal, FunctionSignature, set_
 from hotdesk.ir.types import is_memref, is_row_major, is_strided, layout_of, memref_with, shape_of, static_entries
 from hotdesk.ir.walking import constant_of, entry_block, made_by, nested_ops, segment_sizes, top_level_ops
 from hotdesk.models.func import RETURN
+from hotdesk.models.memref import CAST
 from hotdesk.models.new_memory import ALLOC, ALLOCA, DEALLOC
 from hotdesk.sizes.size import spelled
 
@@ -196,7 +197,7 @@ def _return_memory(main: ir.Operation, argument: ir.Value, flat: ir.Type, output
 
 
 def _uncast(value: ir.Value) -> ir.Value:
-    op = made_by(value, "memref.cast")
+    op = made_by(value, CAST)
     return value if op is None or not is_memref(op.operands[0].type) else _uncast(op.operands[0])
 
 

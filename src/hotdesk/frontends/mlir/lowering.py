@@ -20,7 +20,8 @@ from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_any_tensor, is_strided
 from hotdesk.ir.walking import globals_of, is_declaration, nested_ops, text_of
-from hotdesk.models.new_memory import GLOBAL
+from hotdesk.models.memref import STORE
+from hotdesk.models.new_memory import GLOBAL, REALLOC
 
 _LOWERINGS: Mapping[str, tuple[str, ...]] = {
     "stablehlo": (  # signs go last: which of two integers is greater depends on them
@@ -84,7 +85,7 @@ def lower(module: ir.Module) -> ir.Module:
             with entered(module.operation):
                 lower_control_flow(module)
     take_apart(module)
-    if any(op.name == "memref.realloc" for op in _ops(module)):
+    if any(op.name == REALLOC for op in _ops(module)):
         run_mlir_passes(module, "expand-realloc")
     return module
 
@@ -122,7 +123,7 @@ def refuse_what_is_not_compiled(module: ir.Module, *, keeps_globals: bool = Fals
             )
         if op.name == GLOBAL:
             _refuse_unknown(op, globals_)
-        if _dialect(op) == "linalg" and any(inner.name == "memref.store" for inner in nested_ops(op)):
+        if _dialect(op) == "linalg" and any(inner.name == STORE for inner in nested_ops(op)):
             expected = "an op that yields what it computes"
             raise UnsupportedOpError(
                 f"a store inside of `{op.name}`", expected=expected, got="memref.store", where=where

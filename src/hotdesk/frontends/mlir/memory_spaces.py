@@ -16,6 +16,7 @@ from hotdesk.frontends.mlir.retyping import retype
 from hotdesk.ir.building import alloc, create, dynamic_dims
 from hotdesk.ir.types import is_memref, memref_with, shape_of
 from hotdesk.ir.walking import nested_ops
+from hotdesk.models.bufferization import ALLOC_TENSOR
 
 _SPACE = "memory_space"
 _CHANGE = "memref.memory_space_cast"
@@ -31,7 +32,7 @@ def forget_memory_spaces(module: ir.Module) -> None:
         return
     retype(module, _here)
     for op in ops:
-        if op.name == "bufferization.alloc_tensor" and isinstance(_space(op), ir.IntegerAttr):
+        if op.name == ALLOC_TENSOR and isinstance(_space(op), ir.IntegerAttr):
             del op.attributes[_SPACE]
         elif op.name == _CHANGE:
             _replace_change(op)

@@ -18,6 +18,7 @@ from hotdesk.ir.types import is_memref, shape_of, tensor_with
 from hotdesk.ir.walking import entry_block, globals_of, made_by, text_of
 from hotdesk.models.bufferization import TO_TENSOR
 from hotdesk.models.memory_effects import effects_of
+from hotdesk.models.memref import CAST
 from hotdesk.models.new_memory import DEALLOC, GLOBAL
 from hotdesk.passes.bufferize.equivalent_results import DropEquivalentBufferResults
 from hotdesk.passes.bufferize.out_params import BufferResultsToOutParams
@@ -90,7 +91,7 @@ def returned_arguments(function: ir.Operation) -> dict[int, int]:
 
 
 def _uncast(value: ir.Value) -> ir.Value:
-    op = made_by(value, "memref.cast")
+    op = made_by(value, CAST)
     return value if op is None else _uncast(op.operands[0])
 
 

@@ -34,11 +34,13 @@ from hotdesk.ir.walking import (
     top_level_ops,
     users,
 )
+from hotdesk.models import memref, tensor
 from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.new_memory import DEALLOC
+from hotdesk.models.scf import FOR
 
-_CASTS = ("tensor.cast", "memref.cast")
-_LOOP = "scf.for"
+_CASTS = (tensor.CAST, memref.CAST)
+_LOOP = FOR
 _BRANCHES = ("scf.if", "scf.index_switch", "scf.execute_region")
 _READ_SIZES = ("tensor.dim", "tensor.rank", "memref.dim", "memref.rank")
 

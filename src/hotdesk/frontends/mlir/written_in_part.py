@@ -19,6 +19,7 @@ from hotdesk.ir.building import alloc, create, dynamic_dims, remade
 from hotdesk.ir.types import is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import nested_ops
 from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
+from hotdesk.models.generics import GENERIC
 
 
 def write_parts_in_memory(module: ir.Module) -> None:
@@ -29,7 +30,7 @@ def write_parts_in_memory(module: ir.Module) -> None:
 
 def partly_written(op: ir.Operation) -> ir.AffineMap | None:
     """The map of a result of `linalg.generic` that keeps elements of its init; None if there is none."""
-    if op.name != "linalg.generic" or not len(op.results):
+    if op.name != GENERIC or not len(op.results):
         return None
     inits = list(op.operands)[len(op.operands) - len(op.results) :]
     maps = cast("Sequence[ir.AffineMap]", indexing_maps(op))[-len(inits) :]

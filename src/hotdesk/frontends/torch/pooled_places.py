@@ -16,6 +16,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import compared, create, dim, index_constant
 from hotdesk.ir.walking import constant_of, int_array, integer_of, made_by, nested_ops
 from hotdesk.models.control_flow import CHOICE
+from hotdesk.models.generics import GENERIC
 
 _EQUAL = 1
 """The predicate `oeq` of `arith.cmpf`."""
@@ -27,7 +28,7 @@ def settle_places(module: ir.Module) -> None:
     """Rewrites the loops of a module that look for the largest elements of windows."""
     with module.context:
         for op in list(nested_ops(module.operation)):
-            if op.name == "linalg.generic":
+            if op.name == GENERIC:
                 _settle(op)
 
 

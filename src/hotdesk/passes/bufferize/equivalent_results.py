@@ -25,6 +25,7 @@ from hotdesk.ir.functions import Uses, find_uses, keep_results, named_functions,
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import entry_block, made_by, modules
+from hotdesk.models.memref import CAST
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.conventions import why_fixed
 from hotdesk.passes.properties import NO_ARGUMENTS_RETURNED, Property
@@ -82,7 +83,7 @@ def _equivalent(function: ir.Operation) -> dict[int, int]:
 
 def _argument(value: ir.Value, function: ir.Operation) -> int | None:
     """The number of the argument that a value is, through casts."""
-    while (op := made_by(value, "memref.cast")) is not None:
+    while (op := made_by(value, CAST)) is not None:
         value = op.operands[0]
     if value.owner != entry_block(function) or not is_memref(value.type):
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk.explain import Decision, Reason, Source
+from hotdesk.models.tensor import COLLAPSE
 
 DESTINATIONS = "hotdesk-choose-destinations"
 EMPTY_TENSORS = "hotdesk-eliminate-empty-tensors"
@@ -71,7 +72,7 @@ def _hint(decision: Decision, situation: Situation) -> str:
             return f"Say at {_named(decision.definition)} that the memory is `writable`."
         case Reason.READ_LATER | Reason.ALREADY_OVERWRITTEN | Reason.SLICE_INSTEAD:
             return _order(decision, situation)
-        case Reason.DIFFERENT_LAYOUT if decision.because and decision.because[0].op == "tensor.collapse_shape":
+        case Reason.DIFFERENT_LAYOUT if decision.because and decision.because[0].op == COLLAPSE:
             return "Reshape the whole first and take the part afterwards."
         case _:
             return _PLAIN.get(decision.reason, "")

@@ -17,6 +17,7 @@ from hotdesk.ir.building import create, dynamic_dims
 from hotdesk.ir.laid_out import can_cast
 from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_with, shape_of
 from hotdesk.ir.walking import defining_op, made_by
+from hotdesk.models.bufferization import ALLOC_TENSOR
 from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.tensor import EMPTY
 from hotdesk.passes.bufferize.early_sizes import EarlySizes
@@ -124,7 +125,7 @@ class Memrefs:
         producer = defining_op(value)
         if producer is None:
             return False
-        if producer.name == "bufferization.alloc_tensor":
+        if producer.name == ALLOC_TENSOR:
             return self._readers.root[self._numbers[value]] in self._readers.undefined
         return producer.name == EMPTY
 

@@ -13,12 +13,13 @@ from hotdesk.ir.locations import placed, python_line
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.ir.walking import all_functions, captured_operands, nested_ops, segment_sizes
+from hotdesk.models.bufferization import ALLOC_TENSOR
 from hotdesk.models.registry import model_of
 from hotdesk.models.tensor import EMPTY
 from hotdesk.passes.bufferize.expanding import expand_among
 from hotdesk.passes.bufferize.materializing import Materializing, copied_as, outside_payloads, to_buffer, to_tensor
 
-_UNDEFINED = (EMPTY, "bufferization.alloc_tensor")
+_UNDEFINED = (EMPTY, ALLOC_TENSOR)
 _IN_PAYLOADS = ("tensor.extract", "tensor.dim")
 
 

@@ -26,10 +26,10 @@ from hotdesk.ir.walking import defining_op
 from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.facts import RESULTS
 from hotdesk.models.layouts import sliced_type, takes_any_layout, with_layout
+from hotdesk.models.memref import CAST, SUBVIEW
 from hotdesk.models.scf import LOOPS_AND_BRANCHES, MODELS
 from hotdesk.program.dataflow import least_solution
 
-_CAST, _SUBVIEW = "memref.cast", "memref.subview"
 _PASSING = (*LOOPS_AND_BRANCHES, CHOICE)
 Passed = tuple[ir.Operation, int]
 """An op, and the number of the operand that it passes on."""
@@ -127,7 +127,7 @@ def _sliced_from(value: ir.Value, known: Collection[ir.Value]) -> tuple[ir.Value
     slices: _Slices = []
     while value not in known:
         op = defining_op(value)
-        if op is not None and op.name == _SUBVIEW:
+        if op is not None and op.name == SUBVIEW:
             slices.insert(0, op)
         elif not _loosens(op):
             break
@@ -144,7 +144,7 @@ def _sliced(kind: ir.Type, slices: _Slices) -> ir.Type:
 
 def _loosens(op: ir.Operation | None) -> bool:
     """Whether an op shows a memref in any layout, and is a cast of its layout alone."""
-    if op is None or op.name != _CAST:
+    if op is None or op.name != CAST:
         return False
     before, after = op.operands[0].type, op.results[0].type
     ranked = isinstance(before, ir.MemRefType) and isinstance(after, ir.MemRefType)
@@ -171,10 +171,10 @@ def _retype(value: ir.Value, kind: ir.Type, passed: set[Passed]) -> None:
         value.set_type(kind)
         for use in list(value.uses):
             op, number = cast(Any, use.owner).operation, use.operand_number
-            if op.name == _SUBVIEW and number == 0:
+            if op.name == SUBVIEW and number == 0:
                 waiting.append((op.results[0], sliced_type(kind, op, shape_of(op.results[0].type))))
             elif not ((op, number) in passed or takes_any_layout(op) or _loosens(op)):
-                op.operands[number] = create(_CAST, [value], [old], before=op).results[0]
+                op.operands[number] = create(CAST, [value], [old], before=op).results[0]
 
 
 def _fit(op: ir.Operation, number: int, kind: ir.Type) -> None:
@@ -183,7 +183,7 @@ def _fit(op: ir.Operation, number: int, kind: ir.Type) -> None:
     while memref.type != kind and _loosens(made := defining_op(memref)):
         memref = cast(ir.Operation, made).operands[0]
     if memref.type != kind:
-        memref = create(_CAST, [memref], [kind], before=op).results[0]
+        memref = create(CAST, [memref], [kind], before=op).results[0]
     if memref == given:
         return
     op.operands[number] = memref

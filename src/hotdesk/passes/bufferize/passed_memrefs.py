@@ -1,6 +1,7 @@
 """Memrefs that control flow passes on: into regions, out of them and between blocks, copied where the analysis says so.
 
-A terminator copies all that it has to copy as if at once (`program.parallel_copies`).
+A terminator copies all that it has to copy as if at once (`program.parallel_copies`). What a branch to several blocks copies on
+one way alone is in a branch in front of it: `scf.if`, or `scf.index_switch` in front of a `cf.switch`.
 """
 
 from __future__ import annotations

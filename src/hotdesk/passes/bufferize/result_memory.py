@@ -9,14 +9,14 @@ from hotdesk.explain import Reason
 from hotdesk.graphs import reached
 from hotdesk.ir.walking import defining_op, entry_block, made_by
 from hotdesk.models.func import CALL
-from hotdesk.models.memref import all_of
+from hotdesk.models.memref import SUBVIEW, all_of
 from hotdesk.models.new_memory import ALLOC, GLOBAL
 from hotdesk.passes.bufferize.memory import PlaceMemory
 from hotdesk.program.joins import sources_of
 
 _MAKING = (ALLOC, CALL)
 _NO_ALLOCATION = {
-    "memref.subview": Reason.PARTIAL_VIEW_RETURNED,
+    SUBVIEW: Reason.PARTIAL_VIEW_RETURNED,
     "memref.reinterpret_cast": Reason.RETURNED_TWICE,
     GLOBAL: Reason.NOT_WRITABLE_CONSTANT,
 }

@@ -15,6 +15,8 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import same_space
 from hotdesk.ir.walking import is_constant, made_by
 from hotdesk.models.bufferization import TO_TENSOR
+from hotdesk.models.linalg import FILL
+from hotdesk.models.memref import CAST
 from hotdesk.passes.bufferize.hints import Situation, hint
 from hotdesk.program.records import FlowEdge
 
@@ -24,7 +26,7 @@ _READ_ONLY = (
     Reason.NOT_WRITABLE_CONSTANT,
     Reason.NOT_WRITABLE_MEMORY,
 )
-_CHEAP = ("linalg.fill", "tensor.splat")
+_CHEAP = (FILL, "tensor.splat")
 
 
 class RewriteDecisions:
@@ -218,7 +220,7 @@ class RewriteDecisions:
         if producer < 0 or self._record.ops[producer].name != TO_TENSOR:
             return False
         memref = self._record.ops[producer].operation.operands[0]
-        seen = made_by(memref, "memref.cast")
+        seen = made_by(memref, CAST)
         return seen is None or not isinstance(seen.operands[0].type, ir.UnrankedMemRefType)
 
     def _is_carried(self, value: int) -> bool:

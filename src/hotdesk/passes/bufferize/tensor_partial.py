@@ -20,6 +20,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Reason
+from hotdesk.models.bufferization import ALLOC_TENSOR
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.partial import bufferize_ops
 from hotdesk.passes.properties import NO_TENSOR_OPS, Property
@@ -36,4 +37,4 @@ class TensorBufferize(Pass):
         return (NO_TENSOR_OPS,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        return bufferize_ops(module, lambda name: name.startswith("tensor.") or name == "bufferization.alloc_tensor")
+        return bufferize_ops(module, lambda name: name.startswith("tensor.") or name == ALLOC_TENSOR)

@@ -47,6 +47,7 @@ from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
 from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.func import CALL, RETURN
 from hotdesk.models.registry import model_of
+from hotdesk.models.tensor import CAST
 from hotdesk.sizes.writing import unnamed
 
 _PASSED_ON = frozenset((CALL, RETURN, CHOICE))
@@ -162,10 +163,10 @@ def _shorten_casts(function: ir.Operation) -> None:
     """Casts from a rank to none and back again are one cast, if any sizes are of both types."""
     passed: dict[ir.Value, ir.Operation] = {}
     for op in nested_ops(function):
-        if op.name != "tensor.cast" or not (_is_unranked(op.operands[0]) and is_tensor(op.results[0].type)):
+        if op.name != CAST or not (_is_unranked(op.operands[0]) and is_tensor(op.results[0].type)):
             continue
         made, kind = defining_op(op.operands[0]), op.results[0].type
-        if made is None or made.name != "tensor.cast" or not _may_be(made.operands[0].type, kind):
+        if made is None or made.name != CAST or not _may_be(made.operands[0].type, kind):
             continue
         source = made.operands[0]
         new = cast_to(source, kind, op)
@@ -211,7 +212,7 @@ def _replace(function: ir.Operation, functions: dict[str, ir.Operation] | None, 
             _take(op, values, copying)
         elif change is not None:
             new = change(op, copying)
-            if op.name == "tensor.cast" and not operands:
+            if op.name == CAST and not operands:
                 own.add(new)
             op.results[0].replace_all_uses_with(new)
             op.erase()

@@ -37,7 +37,7 @@ def remade_branch(
     known = old.attributes
     attributes = {name: known[name] for name in known} if len(known) else {}
     attributes.update(branch_segments(old, [len(part) for part in parts]))
-    deciding = [] if old.name == "cf.br" else [old.operands[0]]
+    deciding, _ = operand_parts(old)
     operands = [*deciding, *(value for part in parts for value in part)]
     after = list(old.successors) if successors is None else list(successors)
     return create(old.name, operands, [], attributes, successors=after, before=old)

@@ -23,6 +23,7 @@ from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import all_functions, users
+from hotdesk.models.memref import SUBVIEW
 from hotdesk.models.new_memory import freed
 from hotdesk.models.tensor_slices import subview
 from hotdesk.passes.base import Pass
@@ -128,7 +129,7 @@ def _put(new: ir.Value, old: ir.Operation, removal: Removal) -> None:
             if freed(user):
                 user.operands[0] = new
         new = create("memref.cast", [new], [value.type], before=removal.front).results[0]
-    slices = [user for user in users(value) if user.name == "memref.subview"]
+    slices = [user for user in users(value) if user.name == SUBVIEW]
     value.replace_all_uses_with(new)
     if removal.fit is TypeFit.RETYPED:
         for each in slices:
@@ -138,7 +139,7 @@ def _put(new: ir.Value, old: ir.Operation, removal: Removal) -> None:
 def _slice_again(old: ir.Operation) -> None:
     """Makes a slice, and the slices of it, anew, since the layout of what it is cut out of has changed."""
     value = old.results[0]
-    slices = [user for user in users(value) if user.name == "memref.subview"]
+    slices = [user for user in users(value) if user.name == SUBVIEW]
     value.replace_all_uses_with(subview(old.operands[0], old, shape_of(value.type)))
     old.erase()
     for each in slices:

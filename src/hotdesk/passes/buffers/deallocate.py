@@ -3,7 +3,7 @@
     %a = memref.alloc; use %a; %v = subview %a; use %v; other   ->   … use %v; memref.dealloc %a; other
 
 1. A view keeps its buffer alive, and so does whatever control flow makes of it: the last use of any alias counts.
-2. An allocation that nothing touches is erased with its views instead.
+2. An allocation that nothing touches is erased with its views instead; a size of it (`memref.dim`) is the one it was made with.
 3. Arguments and globals are never freed: they belong to somebody else. A function owns what it calls for and returns what its
    caller will own: a result that it does not own is copied (`returned-input`, `returned-twice`, `returned-freed-otherwise`).
 4. Deallocations that are there already are dropped first, so that a buffer is freed once.

@@ -19,6 +19,7 @@ from hotdesk.ir.building import alloc, cast_to, create, dim, dynamic_dims, index
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import DYNAMIC, is_memref, layout_of, memref_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import made_by
+from hotdesk.models.memref import CAST
 
 _Index = int | ir.Value
 
@@ -30,7 +31,7 @@ def copy_of(value: ir.Value, before: ir.Operation) -> ir.Value:
         BufferizationError: the rank of the memref is not known, or its layout is a map of symbols.
     """
     if not is_memref(value.type):
-        made = made_by(value, "memref.cast")
+        made = made_by(value, CAST)
         if made is not None and is_memref(made.operands[0].type):
             return create("memref.cast", [copy_of(made.operands[0], before)], [value.type], before=before).results[0]
         raise BufferizationError(

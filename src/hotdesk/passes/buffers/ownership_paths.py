@@ -16,7 +16,7 @@
    legal iff nothing but the return uses what comes out of the branch, and nothing between the two can write memory: so the copy
    holds what it would hold there. Ops between the two may read it if they write nothing but memory that they allocate, and all
    memory that they use lives on: so nothing is freed there that the copy would be held beside. A few other ops between the two
-   go into each way of the branch first (`ownership_tails`).
+   go into each way of the branch first (`ownership_tails`). Paths that come by a `cf.br` of their own are such ways as well.
 
 3. A branch without `else` gets one if a buffer is used for the last time in front of an allocation in it: so it can be freed
    there, and where the branch is not taken. What stays empty is taken away again.

@@ -15,11 +15,12 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram
 from hotdesk.ir.building import alloc, branch, compared, create, dim, index_constant, sliced
 from hotdesk.ir.types import DYNAMIC, shape_of
+from hotdesk.models.new_memory import REALLOC
 
 
 def expand_reallocs(program: BufferProgram) -> bool:
     """Expands the reallocs of a function that was just read; whether there was any."""
-    found = [op.operation for op in program.ops if op.name == "memref.realloc"]
+    found = [op.operation for op in program.ops if op.name == REALLOC]
     for op in found:
         _expand(op)
     return bool(found)

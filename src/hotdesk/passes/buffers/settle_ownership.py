@@ -2,7 +2,7 @@
 
 With `mode=copies`, what would be asked is copied first (`critical_aliases`); otherwise paths are told apart (`ownership_paths`).
 Branches get blocks on those edges on which something is freed that no other edge may free. Refused is memory of which it cannot
-be told who owns it, or how long it is in use.
+be told who owns it, or how long it is in use, and a function that frees under conditions already (`bufferization.dealloc`).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, integers, remade
 from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.walking import attributes_of, defined_functions, ops_outside_payloads, runs_every_call
-from hotdesk.models.hotdesk import SPREAD
+from hotdesk.models.hotdesk import CONV, SPREAD
 from hotdesk.passes.base import Pass
 from hotdesk.passes.lower.convolution.dispatch import with_spread, workspace_bytes
 from hotdesk.passes.lower.named import convolution_spec
@@ -45,9 +45,7 @@ class AllocateWorkspaces(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
         for function in defined_functions(module):
-            convolutions = [
-                op for op in ops_outside_payloads(function) if op.name == "hotdesk.conv" and len(op.operands) == 3
-            ]
+            convolutions = [op for op in ops_outside_payloads(function) if op.name == CONV and len(op.operands) == 3]
             if not convolutions:
                 continue
             places = MemrefResolver(function, SymbolicSizes(function))

@@ -10,6 +10,9 @@ After Milakov and Gimelshein, *Online normalizer calculation for softmax*, 2018,
 are those of `kernels.shared`; the block of scores is scratch memory (`kernels.scratch`). Values that are 16-bit floats become f32
 a block at a time, and the rows of such a result are summed in f32, in scratch memory too. A query none of whose keys counts
 (m = -∞) gives zeros or NaN, as the op says. Each block of queries is computed in the same way whichever thread does it.
+
+Which keys can count for a query is read from the op's region: where an `arith.cmpi` of the two numbers, or an `arith.andi` of
+several such, chooses -∞.
 """
 
 from __future__ import annotations
@@ -21,8 +24,9 @@ from math import inf
 
 from hotdesk._bindings import ir
 from hotdesk.elements import summed_in
+from hotdesk.ir.arithmetic import CASTS
 from hotdesk.ir.dialect import ZeroRows
-from hotdesk.ir.walking import constant_of, defining_op, integer_of, is_constant, made_by
+from hotdesk.ir.walking import constant_of, constant_op, defining_op, integer_of, is_constant, made_by
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.parts import with_parts
@@ -503,7 +507,6 @@ def _kind(element: str, width: int) -> str:
     return f"vector<{width}x{element}>"
 
 
-_CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
 _LESS, _LESS_OR_EQUAL, _GREATER, _GREATER_OR_EQUAL = (2, 6), (3, 7), (4, 8), (5, 9)
 """Predicates of `arith.cmpi`, signed and unsigned."""
 
@@ -518,7 +521,7 @@ def scoring(op: ir.Operation) -> Scoring:
     numbers: dict[ir.Value, int] = {argument: i for i, argument in enumerate(block.arguments)}
     constants: list[tuple[str, str]] = []
     for value in (v for each in body for v in each.operands):
-        made = made_by(value, "arith.constant")
+        made = constant_op(value)
         if value not in numbers and made is not None:
             numbers[value] = len(block.arguments) + len(constants)
             constants.append((_literal(made.attributes["value"]), str(value.type)))
@@ -568,5 +571,5 @@ def _bound(test: ir.Operation, query: ir.Value, key: ir.Value) -> int | None:
 
 
 def _uncast(value: ir.Value) -> ir.Value:
-    op = made_by(value, *_CASTS)
+    op = made_by(value, *CASTS)
     return value if op is None else _uncast(op.operands[0])

@@ -54,6 +54,7 @@ from hotdesk.kernels.region import FUNCTIONS, GIVE, TAKE
 from hotdesk.models.cf import ASSERT
 from hotdesk.models.func import RETURN
 from hotdesk.models.hotdesk import FOREIGN, WITH_KERNELS, foreign_operands
+from hotdesk.models.memref import COPY
 from hotdesk.models.new_memory import ALLOC, BASES, DEALLOC, GLOBAL
 from hotdesk.passes.lower.calls import KernelCall
 from hotdesk.passes.lower.entry import NumberTable
@@ -306,7 +307,7 @@ class ControlFlowLowering:
     def _lower(self, op: ir.Operation) -> None:
         if op.name == RETURN:
             self._return(op)
-        elif op.name == "memref.copy":
+        elif op.name == COPY:
             self._call(elementwise_copy(op.operands[0], op.operands[1], op))
             op.erase()
         elif op.name == FOREIGN:
@@ -446,4 +447,4 @@ def _defines(module: ir.Module, name: str) -> bool:
 
 def _is_kernel_call(op: ir.Operation) -> bool:
     """Whether an op becomes a call of a kernel: a copy too, by that of the loop that it is."""
-    return has_kernel(op.name) or op.name in ("memref.copy", FOREIGN)
+    return has_kernel(op.name) or op.name in (COPY, FOREIGN)

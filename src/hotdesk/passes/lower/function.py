@@ -35,7 +35,7 @@ from hotdesk.ir.walking import (
 from hotdesk.models.cf import ASSERT
 from hotdesk.models.func import RETURN
 from hotdesk.models.hotdesk import FOREIGN, foreign_operands
-from hotdesk.models.memref import VIEWS
+from hotdesk.models.memref import LOAD, VIEWS
 from hotdesk.models.new_memory import ALLOC, DEALLOC, GLOBAL
 from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
 from hotdesk.passes.lower.control_flow import ControlFlowLowering
@@ -53,7 +53,7 @@ _NO_CODE = VIEWS | {
     "memref.dim",
     GLOBAL,
     RETURN,
-    "memref.load",
+    LOAD,
 }
 
 

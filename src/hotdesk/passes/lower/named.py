@@ -12,7 +12,7 @@ from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import flag_of, int_array, integer_of, text_of
 from hotdesk.kernels.machine import target
 from hotdesk.kernels.text import KernelText
-from hotdesk.models.hotdesk import MOVE, SPREAD, WITH_KERNELS, letters_of
+from hotdesk.models.hotdesk import ATTENTION, CONTRACT, CONV, MOVE, SPREAD, WITH_KERNELS, letters_of
 from hotdesk.passes.lower.attention import AttentionSpec, attention, scoring
 from hotdesk.passes.lower.contraction import ContractionSpec, contraction
 from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace_bytes
@@ -28,11 +28,11 @@ from hotdesk.passes.lower.views import ResolvedMemref
 
 def named_kernel(op: ir.Operation, operands: list[ResolvedMemref]) -> KernelText:
     """The kernel of an op with one (`has_named_kernel`) on the given operands, inputs, then destinations."""
-    if op.name == "hotdesk.contract":
+    if op.name == CONTRACT:
         return contraction(_contraction(op, operands))
-    if op.name == "hotdesk.conv":
+    if op.name == CONV:
         return convolution(convolution_spec(op, operands))
-    if op.name == "hotdesk.attention":
+    if op.name == ATTENTION:
         return attention(attention_spec(op, operands), target())
     if op.name == MOVE:
         return move(MoveSpec(*(place.view() for place in operands)))

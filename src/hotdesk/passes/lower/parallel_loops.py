@@ -19,7 +19,7 @@ from hotdesk.analysis.memrefs.shared_loops import SharedLoop
 from hotdesk.ir.building import create, index_cast
 from hotdesk.ir.loops import LoopBounds, as_value, bounds_of, index_of, nest, place_of, trips_of
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
-from hotdesk.ir.walking import captured_operands, defining_op, function_around, made_by
+from hotdesk.ir.walking import captured_operands, constant_op, defining_op, function_around
 from hotdesk.kernels.parts import part_name
 from hotdesk.models.payloads import inlined
 from hotdesk.passes.lower.unpacked_memrefs import passed_types, put_together, taken_apart
@@ -101,7 +101,7 @@ class _Outlining:
 
 
 def _is_constant(value: ir.Value) -> bool:
-    return made_by(value, "arith.constant") is not None
+    return constant_op(value) is not None
 
 
 def _behind(function: ir.Operation) -> ir.InsertionPoint:

@@ -1,4 +1,4 @@
-"""Kernels for running sums and products: y[i] = x[0] + … + x[i] along one dimension.
+"""Kernels for running sums and products (`tm_tensor.scan`): y[i] = x[0] + … + x[i] along one dimension.
 
 Where the dimension is the last, one element is read, added and written at a time, else 16 neighbours in the last dimension. What
 is kept is in a register. Of floats it is an f64, rounded for each element: a row of 2^25 ones ends in 2^25, and not in 2^24,

@@ -1,4 +1,4 @@
-"""Kernels for sorting along one dimension, stable and in place: values, each with its place in the line as it was.
+"""Kernels for sorting along one dimension (`tm_tensor.sort`), stable and in place: values, each with its place as it was.
 
 A line whose places increase, as they do in front of a sort, has one order alone in which equal values keep theirs: by values,
 then by places. So it is sorted by a heap (Williams, *Algorithm 232: Heapsort*, 1964), which wants no memory and takes much the

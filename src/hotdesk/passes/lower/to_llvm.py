@@ -1,9 +1,13 @@
 """From a module of kernels to the LLVM dialect: MLIR's own passes, and our elementary functions in the place of `math` ops.
 
 Kernels use func, linalg and tm_tensor on memrefs, affine, scf, cf, memref, arith, math, index and ub. Floats of 16 bits compute
-in f32 and round after every operation, as PyTorch does; f64 becomes one by way of f32, as there. Elementary functions on f32
-are those of `kernels.elementary`; `log1p` and `expm1` on f64, and others that LLVM has no intrinsic for, become calls of the C
-math library. A function whose arguments are memrefs takes one plain pointer for each.
+in f32 and round after every operation, as PyTorch does; f64 becomes one by way of f32, as there. Elementary functions on f32 are
+those of `kernels.elementary`; `math.log1p` and `math.expm1` on f64, and others that LLVM has no intrinsic for, become calls of
+the C math library. A function whose arguments are memrefs takes one plain pointer for each.
+
+What MLIR's passes lack or do badly is rewritten around them: in front of them `math.isinf`, `math.isnormal`, `arith.truncf`,
+`scf.if` and conversions of bf16 (`arith.extf`), behind them, in LLVM's dialect, `llvm.br`, `llvm.bitcast`, `llvm.load`,
+`llvm.store` and `llvm.func`.
 
 What has no lowering here, and must not reach a kernel: `math.fma` on f16 and bf16 (multiply and add in f32), which asks for a
 runtime symbol that the JIT does not find. A bf16 that LLVM keeps in a register asks for `__truncsfbf2`: `SUPPORT` has it.
@@ -23,6 +27,8 @@ from hotdesk.ir.loops import for_bounds
 from hotdesk.ir.types import scalar_of
 from hotdesk.ir.walking import attributes_of, constant_of, defining_op, is_constant, nested_ops, next_op, users
 from hotdesk.kernels.elementary import use_elementary_functions
+from hotdesk.models.generics import GENERIC
+from hotdesk.models.scf import FOR
 
 _TO_LOOPS = (
     "func.func(tm-tensor-to-loops)",
@@ -76,7 +82,7 @@ def kernels_to_llvm(module: ir.Module) -> None:
 def _put_bodies_in_place(module: ir.Module) -> None:
     """Those of structured ops without loops and operands, of which checks alone are left: MLIR takes them for ops on tensors."""
     for op in list(nested_ops(module.operation)):
-        if op.name == "linalg.generic" and len(op.operands) == 0:
+        if op.name == GENERIC and len(op.operands) == 0:
             *body, _ = (each.operation for each in op.regions[0].blocks[0].operations)
             for each in body:
                 each.move_before(op)
@@ -100,7 +106,7 @@ def _keep_outer_loops(module: ir.Module) -> None:
             """The least iterations of the innermost loops; None where there are none."""
             inside = [each.operation for region in op.regions for block in region.blocks for each in block.operations]
             least = min((found for each in inside if (found := innermost(each)) is not None), default=None)
-            if op.name != "scf.for":
+            if op.name != FOR:
                 return least
             if least is not None and least >= _LONG:
                 op.attributes[_SAID] = kept

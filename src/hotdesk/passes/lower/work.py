@@ -1,8 +1,9 @@
 """What a kernel call computes and moves, counted where its kernel is chosen: what a profile divides by time.
 
 Operations are those on floats that the op asks for, however its kernel computes them: a multiplication and an addition for each
-product of a contraction or a convolution, padding included, zeros between the elements of a transposed one not; one for each
-element of a window of a pooling; for each score of an attention those of both products, of its region and four of the softmax;
+product of a contraction (`hotdesk.contract`) or a convolution (`hotdesk.conv`), padding included, zeros between the elements of
+a transposed one not; one for each element of a window of a pooling (`hotdesk.pool`); for each score of an attention
+(`hotdesk.attention`) those of both products, of its region and four of the softmax;
 for a structured op, the operations of its region on floats in each iteration, an `exp` counting as one. Bytes are those of the
 elements of its memrefs, each once if it is read and once if it is written; scratch memory does not count.
 """
@@ -18,7 +19,7 @@ from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.types import element_bytes, is_memref
 from hotdesk.ir.walking import int_array, integer_of, nested_ops
 from hotdesk.models.generics import is_linalg
-from hotdesk.models.hotdesk import FOREIGN, foreign_groups, letters_of, scratch_operands
+from hotdesk.models.hotdesk import ATTENTION, FOREIGN, foreign_groups, letters_of, scratch_operands
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.registry import model_of
 from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref
@@ -61,7 +62,7 @@ def _written(op: ir.Operation, count: int) -> range:
         return range(count - foreign_groups(op)[2], count)
     if is_linalg(op):
         return range(inputs_of(op), count)
-    if "operandSegmentSizes" in op.attributes and op.name != "hotdesk.attention":
+    if "operandSegmentSizes" in op.attributes and op.name != ATTENTION:
         return range(int_array(op.attributes["operandSegmentSizes"])[0], count)
     return range(count - 1, count)
 

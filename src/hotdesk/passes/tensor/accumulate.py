@@ -4,11 +4,11 @@
     %q = scatter(%u, %i, zeros) { old + new }         %p = contract(%a, %b, %s) {accumulate = true}
     %r = generic(%x, %p, %q) { 0.9 * x + p + q }  ->  %r = scatter(%u, %i, %p) { old + new }
 
-Legal iff rules 1 to 5 of `analysis.fusion.accumulation` hold; done where rule 6 does, too. A momentum takes up gradients so, and
-the two gradients of words that are both looked up and predicted are one. A product that the sum multiplies first, as it does
-gradients by a learning rate, has one of its operands multiplied instead, where rules 1 to 5 of `analysis.fusion.scaled_products`
-hold. The bytes of a decision are those of results that need no memory any more. What is left of the sum is one more pass over its
-elements. Goes behind fusion and in front of `hotdesk-choose-destinations`.
+Legal iff rules 1 to 5 of `analysis.fusion.accumulation` hold, for sums of floats (`arith.addf`) and of integers; done where rule
+6 does, too. A momentum takes up gradients so, and the two gradients of words that are both looked up and predicted are one. A
+product that the sum multiplies first, as it does gradients by a learning rate, has one of its operands multiplied instead, where
+rules 1 to 5 of `analysis.fusion.scaled_products` hold. The bytes of a decision are those of results that need no memory any more.
+What is left of the sum is one more pass over its elements. Goes behind fusion and in front of `hotdesk-choose-destinations`.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@
     %r = hotdesk.contract %p, %v, %e {"bmn,bne->bme"}
 
 Legal iff rules 1 to 3 of `analysis.fusion.attention` hold. What is done to the scores goes into the op's region, and so does a
-multiplication of queries or keys by a constant; masks computed from smaller tensors are computed there too. Transposes and
-repeated heads of queries, keys and values, and a transpose of the result, become letters of the equation. Queries, keys and
-values that were all widened from 16-bit floats are read as they were before; where the result is only rounded to these, the op
-does that.
+multiplication of queries or keys by a constant (`arith.mulf`); masks computed from smaller tensors are computed there too.
+Transposes and repeated heads of queries, keys and values, and a transpose of the result, become letters of the equation. Queries,
+keys and values that were all widened from 16-bit floats are read as they were before; where the result is only rounded to these,
+the op does that.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ from hotdesk.ir.walking import (
     top_level_ops,
     users,
 )
-from hotdesk.models.hotdesk import letters_of
+from hotdesk.models.hotdesk import CONTRACT, letters_of
+from hotdesk.models.linalg import TRANSPOSE
+from hotdesk.models.tensor import COLLAPSE, EXPAND
 from hotdesk.passes.base import Pass
 from hotdesk.passes.properties import LETTERS_FIT, Property
 from hotdesk.passes.tensor.attention_scores import KEY, QUERY, UNIT, LetteredOperand, ScorePayload
@@ -83,7 +85,7 @@ class RecognizeAttention(Pass):
         for function in all_functions(module):
             sizes = SymbolicSizes(function)
             kept: dict[ir.Operation, Reason] = {}
-            for op in (each for each in top_level_ops(function) if each.name == "hotdesk.contract"):
+            for op in (each for each in top_level_ops(function) if each.name == CONTRACT):
                 found = find_attention(op)
                 if found is not None:
                     decisions += _rewrite(found, sizes)
@@ -264,7 +266,7 @@ def _partly_collapsed(
     value: ir.Value, groups: Sequence[str], sizes: Mapping[str, Size], known: SymbolicSizes, before: ir.Operation
 ) -> ir.Value | None:
     """What a collapsed tensor was before, but with a dimension for each letter; None where that is not certain."""
-    view = made_by(value, "tensor.collapse_shape")
+    view = made_by(value, COLLAPSE)
     if view is None:
         return None
     extents = known.shape(view.operands[0])
@@ -383,14 +385,14 @@ def _target(value: ir.Value, spelled: _Spelled, sizes: SymbolicSizes, element: s
     """A transpose of the product, if nothing else wants that, else the product; rounded to `element` if nothing wants it wide."""
     best = _rounded(_Target(value, spelled.result), element)
     seen, reader = best, _only_user(best.value)
-    if reader is not None and reader.name == "tensor.expand_shape" and _undoes(reader, spelled, sizes):
+    if reader is not None and reader.name == EXPAND and _undoes(reader, spelled, sizes):
         expanded = _Target(reader.results[0], tuple("".join(best.groups)))
         seen = _rounded(expanded, element)
         best = seen if seen is not expanded else best
         reader = _only_user(seen.value)
     if (
         reader is None
-        or reader.name != "linalg.transpose"
+        or reader.name != TRANSPOSE
         or reader.operands[0] != seen.value
         or any(len(g) > 1 for g in seen.groups)
     ):
@@ -480,7 +482,7 @@ def _split(
 
 def _repeat(operand: LetteredOperand) -> tuple[str, tuple[int, int], ir.Value, str] | None:
     """The letter of the heads of a tensor that was repeated for groups of them, how many there are, and how many in a group."""
-    view = made_by(operand.value, "tensor.collapse_shape")
+    view = made_by(operand.value, COLLAPSE)
     if view is None:
         return None
     groups = _groups(operand.value, "tensor.collapse_shape")

@@ -1,7 +1,8 @@
 """What attention does to its scores, as the region of `hotdesk.attention`: from the products to the logits of the softmax.
 
-The elementwise ops between the two are cloned for one element. Tensors that they read besides, such as masks, become operands of
-the op; those of a query and a key that are computed from smaller tensors are computed in the region, too.
+The elementwise ops between the two are cloned for one element, whose place (`linalg.index`) is an argument of the region. Tensors
+that they read besides, such as masks, become operands of the op; those of a query and a key that are computed from smaller
+tensors are computed in the region, too.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.attention import elementwise, is_arithmetic, loops_read, uniform, unit_dims
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import defining_op, integer_of
-from hotdesk.models.generics import Generic, index_ops
-from hotdesk.models.tensor import RESHAPES
+from hotdesk.models.generics import GENERIC, Generic, index_ops
+from hotdesk.models.tensor import EXPAND, RESHAPES
 
 QUERY, KEY, UNIT = "m", "n", "1"
 """The letters of the dims of queries and keys in equations, and of dims of size 1."""
@@ -93,7 +94,7 @@ class ScorePayload:
         if groups is None:
             return None
         source = shape_of(view.operands[0].type)
-        if view.name == "tensor.expand_shape":
+        if view.name == EXPAND:
             kept = [[letters[i] for i in group if letters[i] != UNIT] for group in groups]
             return None if any(len(each) > 1 for each in kept) else "".join(each[0] if each else UNIT for each in kept)
         spelled = [UNIT] * len(source)
@@ -130,7 +131,7 @@ class ScorePayload:
             return _number(cast(Any, value.type).element_type, known)
         inputs = [self._emitted(*each) for each in self._inlined(value, letters) or ()]
         op = cast(ir.Operation, defining_op(value))
-        if op.name != "linalg.generic":
+        if op.name != GENERIC:
             return inputs[0]
         generic = cast(Generic, elementwise(value))
         block = op.regions[0].blocks[0]

@@ -28,7 +28,7 @@ Legal iff
    a. a loop of at least 2048 steps, or of an open number, and its last loop is parallel; or
    b. several loops of at least 2^14 steps together, and a parallel one behind the first: 2^18 steps if the last loop is summed
       over too, which vectors share, or an open number;
-2. its payload adds one value to what is there, and asks for no number of a loop;
+2. its payload adds one value to what is there (`arith.addf`), and asks for no number of a loop;
 3. operands are read at numbers of loops and constants, at that loop's number in one dim at most;
 4. the block is a small part of an operand that has an element for each step of that loop and of those of the result, or it is
    of known size and stays in the cache: products of tensors that are never there as a whole are added up as they are made
@@ -49,7 +49,7 @@ from hotdesk.ir.building import create, dim, expand_dim, extract_along, fill, in
 from hotdesk.ir.locations import origin
 from hotdesk.ir.types import element_bytes, element_of, shape_of, tensor_with
 from hotdesk.ir.walking import nested_ops, parallel_loops, segment_sizes
-from hotdesk.models.generics import index_ops
+from hotdesk.models.generics import GENERIC, index_ops
 from hotdesk.passes.base import FunctionPass
 
 _LEAST = 2048
@@ -83,7 +83,7 @@ class SumInBlocks(FunctionPass):
     max_block_in_bytes: int = -1
 
     def run_on(self, function: ir.Operation) -> Iterator[Decision]:
-        waiting = [_Sum(op) for op in nested_ops(function) if op.name == "linalg.generic"]
+        waiting = [_Sum(op) for op in nested_ops(function) if op.name == GENERIC]
         while waiting:
             each = waiting.pop()
             cut = _cut(each)

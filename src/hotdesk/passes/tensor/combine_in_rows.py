@@ -24,6 +24,7 @@ from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import element_of, shape_of
+from hotdesk.models.hotdesk import CONV
 from hotdesk.passes.base import StraightPass
 from hotdesk.passes.lower.convolution.dispatch import with_spread, workspace_bytes
 from hotdesk.passes.lower.named import convolution_spec
@@ -55,7 +56,7 @@ class CombineInRows(StraightPass):
 
     def _scratch(self, op: ir.Operation) -> int:
         """The bytes of scratch memory that an operation will have, if its operands lie row by row."""
-        if op.name != "hotdesk.conv":
+        if op.name != CONV:
             return 0
         return workspace_bytes(with_spread(convolution_spec(op, [_row_by_row(value) for value in op.operands])))
 

@@ -10,7 +10,8 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.walking import defining_op, int_array, segment_sizes
-from hotdesk.models.linalg import extends_unsigned
+from hotdesk.models.generics import GENERIC
+from hotdesk.models.linalg import BROADCAST, TRANSPOSE, extends_unsigned
 from hotdesk.passes.tensor.fills import initial
 
 EQUATIONS: Mapping[str, str] = {
@@ -79,13 +80,13 @@ def through_transposes(value: ir.Value, letters: str, keep: set[str]) -> tuple[i
 
 def source_letters(producer: ir.Operation, letters: str) -> str | None:
     """The letters of the input of an op that only rearranges or repeats it, or None if it does more."""
-    if producer.name == "linalg.transpose":
+    if producer.name == TRANSPOSE:
         placed = dict(zip(int_array(producer.attributes["permutation"]), letters, strict=True))
         return "".join(placed[i] for i in range(len(letters)))
-    if producer.name == "linalg.broadcast":
+    if producer.name == BROADCAST:
         added = set(int_array(producer.attributes["dimensions"]))
         return "".join(letter for i, letter in enumerate(letters) if i not in added)
-    if producer.name != "linalg.generic" or segment_sizes(producer) != (1, 1):
+    if producer.name != GENERIC or segment_sizes(producer) != (1, 1):
         return None
     block = producer.regions[0].blocks[0]
     body = [op.operation for op in block.operations]

@@ -21,6 +21,7 @@ from hotdesk.ir.building import (
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import defining_op, groups_of, int_array
 from hotdesk.models.linalg import extends_unsigned, fill_value
+from hotdesk.models.tensor import EXPAND
 from hotdesk.passes.tensor.fills import initial
 from hotdesk.passes.tensor.windows import WindowRead, find_window, folded_decisions
 
@@ -99,7 +100,7 @@ def _merged(value: ir.Value, position: int, before: ir.Operation) -> ir.Value:
     lengths = _merging(len(sizes), position)
     if (
         producer is not None
-        and producer.name == "tensor.expand_shape"
+        and producer.name == EXPAND
         and len(sizes) == len(shape_of(producer.operands[0].type)) + 1
         and list(map(len, groups_of(producer))) == lengths
     ):

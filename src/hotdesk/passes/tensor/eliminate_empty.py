@@ -5,9 +5,9 @@
     %r = tensor.insert_slice %a into %d[2] [4] [1]     %r = tensor.insert_slice %a into %d[2] [4] [1]
 
 Legal iff rules 1 to 6 of `analysis.insertion.insertions` hold for the chain from a `tensor.empty` to the insertion; where only
-the destination comes too late, the chain moves down to it. A value materialized in a destination takes the whole of it. One-shot
-bufferization then sees one buffer throughout. `tensor.concat` and `tensor.pad` become insertions by
-`hotdesk-decompose-concat-and-pad`, which goes first.
+the destination comes too late, the chain moves down to it. A value that is put into a whole destination
+(`bufferization.materialize_in_destination`) takes all of it. One-shot bufferization then sees one buffer throughout.
+`tensor.concat` and `tensor.pad` become insertions by `hotdesk-decompose-concat-and-pad`, which goes first.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from hotdesk.ir.building import compared, constant, create, dim, empty_like, ind
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defining_op, int_array, nested_ops
 from hotdesk.models.cf import ASSERT
+from hotdesk.models.generics import GENERIC
 from hotdesk.models.payloads import LOADS
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.properties import PLACES_CHECKED, Property
@@ -48,7 +49,7 @@ class GuardIndices(FunctionPass):
 
     def run_on(self, function: ir.Operation) -> Iterable[Decision]:
         for op in nested_ops(function):
-            if op.name == "linalg.generic" or (self.positions and _is_loop(op)):
+            if op.name == GENERIC or (self.positions and _is_loop(op)):
                 self._guard_reads(op)
             elif op.name == "tm_tensor.scatter":
                 _guard_scatter(op)

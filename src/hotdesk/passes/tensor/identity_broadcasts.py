@@ -29,6 +29,7 @@ from hotdesk.ir.walking import (
     top_level_ops,
 )
 from hotdesk.models.control_flow import CHOICE
+from hotdesk.models.generics import GENERIC
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.size import Size
@@ -54,7 +55,7 @@ class DropIdentityBroadcasts(FunctionPass):
 
 def _broadcast(op: ir.Operation, sizes: SymbolicSizes) -> ir.Value | None:
     """What an op broadcasts to the sizes that it has; None for any other op."""
-    if op.name != "linalg.generic" or segment_sizes(op) != (0, 1) or len(op.results) != 1:
+    if op.name != GENERIC or segment_sizes(op) != (0, 1) or len(op.results) != 1:
         return None
     result = op.results[0]
     rank = cast(Any, result.type).rank

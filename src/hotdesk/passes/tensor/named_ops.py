@@ -35,6 +35,9 @@ from hotdesk.explain import Decision, Reason
 from hotdesk.ir.dialect import FIRST_WANTED
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import entry_block, int_array, integer_of, ops_outside_payloads, users
+from hotdesk.models.generics import GENERIC
+from hotdesk.models.hotdesk import CONTRACT, CONV
+from hotdesk.models.tensor_slices import EXTRACT_SLICE
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.properties import LETTERS_FIT, Property
 from hotdesk.passes.tensor.contractions import EQUATIONS, contract
@@ -65,12 +68,12 @@ class NormalizeNamedOps(FunctionPass):
             rewrite = _REWRITES.get(op.name)
             if rewrite is None or not len(op.results):
                 continue  # ops on buffers, which have no results, stay as they are
-            if op.name != "linalg.generic" or op.block == entry_block(function):
+            if op.name != GENERIC or op.block == entry_block(function):
                 yield from rewrite(op)
-        products = [op for op in ops_outside_payloads(function) if op.name in ("hotdesk.contract", "hotdesk.conv")]
+        products = [op for op in ops_outside_payloads(function) if op.name in (CONTRACT, CONV)]
         yield from round_products(function, products)
         for op in () if self.winograd else ops_outside_payloads(function):
-            if op.name == "hotdesk.conv":
+            if op.name == CONV:
                 op.attributes["winograd"] = ir.BoolAttr.get(False)
 
 
@@ -78,7 +81,7 @@ def _count_first(sort: ir.Operation) -> list[Decision]:
     """Says how many elements of each sorted line are read, the first ones, if all readers are slices of such."""
     along, counts = integer_of(sort, "dimension"), [0]
     for reader in (each for result in sort.results for each in users(result)):
-        if reader.name != "tensor.extract_slice":
+        if reader.name != EXTRACT_SLICE:
             return []
         offset, size, step = (
             int_array(reader.attributes[f"static_{each}"])[along] for each in ("offsets", "sizes", "strides")

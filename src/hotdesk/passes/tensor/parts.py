@@ -25,7 +25,8 @@ from hotdesk.ir.building import (
 )
 from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import attributes_of, defining_op, int_array
-from hotdesk.models.tensor import EMPTY
+from hotdesk.models.tensor import EMPTY, EXPAND
+from hotdesk.models.tensor_slices import EXTRACT_SLICE, INSERT_SLICE
 
 _PADDINGS = {"tensor.pad": ("static_low", "static_high")}
 
@@ -185,9 +186,9 @@ class _Making:
         """The attributes that say sizes or paddings."""
         old, result = op.operation, op.results[0]
         first, end = self.part.loop(op)
-        if old.name == "tensor.expand_shape":
+        if old.name == EXPAND:
             return {"static_output_shape": _with(old, "static_output_shape", result.dim, (end - first) * result.unit)}
-        if old.name in ("tensor.extract_slice", "tensor.insert_slice"):
+        if old.name in (EXTRACT_SLICE, INSERT_SLICE):
             axis = op.operands[0] or result
             return {"static_sizes": _with(old, "static_sizes", axis.dim, (end - first) * axis.unit)}
         for axis, reach in zip(op.operands, op.reaches, strict=True):

@@ -12,9 +12,9 @@ Moved iff:
    something beside them has;
 3. no size of its results is one that only a run knows: what is passed on has a place of its own as long as the program lives.
 
-A value used by what stays is passed as a `prepared` argument unless the op that makes it enlarges its operands (a broadcast of
-a bias, a fill): then the op is copied back into `@main`, where fusion absorbs it, and its operands are passed instead. So
-`@prepare` never trades a small weight for a large buffer.
+A value used by what stays is passed as a `prepared` argument unless the op that makes it enlarges its operands (a broadcast of a
+bias, a fill, a `linalg.map`): then the op is copied back into `@main`, where fusion absorbs it, and its operands are passed
+instead. So `@prepare` never trades a small weight for a large buffer.
 
 A value for which `max-kept-in-bytes` leaves no room is computed in each call, too, and its operands are passed as far as they
 have room; the smallest values have it first, and those whose bytes are not known here have none.
@@ -46,6 +46,8 @@ from hotdesk.ir.walking import (
     top_level_ops,
     values_read,
 )
+from hotdesk.models.generics import GENERIC
+from hotdesk.models.linalg import BROADCAST, FILL
 from hotdesk.models.tensor import EMPTY, KEEPS_NOTHING, VIEWS
 from hotdesk.passes.base import Pass
 from hotdesk.passes.properties import PREPARED_FROM_WEIGHTS, Property
@@ -136,7 +138,7 @@ def _enlarges(op: ir.Operation, value: ir.Value) -> bool:
     """Whether making the value again in `@main` is cheaper than keeping it: it has more bytes than what it is made from."""
     if op.name in VIEWS or op.name in KEEPS_NOTHING or not is_tensor(value.type):
         return True
-    if op.name not in ("linalg.generic", "linalg.fill", "linalg.broadcast", "linalg.map"):
+    if op.name not in (GENERIC, FILL, BROADCAST, "linalg.map"):
         return False
     size = _bytes(value.type)
     inputs = [v for v in values_read(op) if is_tensor(v.type) and made_by(v, EMPTY) is None]

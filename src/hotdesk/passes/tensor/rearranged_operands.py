@@ -32,7 +32,9 @@ from hotdesk.ir.building import collapsed, create, dim, expanded
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import attributes_of, defining_op, flag_of, groups_of, made_by, ops_outside_payloads
-from hotdesk.models.hotdesk import letters_of
+from hotdesk.models.hotdesk import CONTRACT, letters_of
+from hotdesk.models.tensor import COLLAPSE, EXPAND
+from hotdesk.models.tensor_slices import EXTRACT_SLICE
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.properties import LETTERS_FIT, Property
 from hotdesk.passes.tensor.contractions import source_letters
@@ -63,7 +65,7 @@ class FoldRearrangedOperands(FunctionPass):
         known = SymbolicSizes(function)
         folded = False
         for op in ops_outside_payloads(function):
-            if op.name == "hotdesk.contract" and len(op.results):
+            if op.name == CONTRACT and len(op.results):
                 sources = _rewrite(op, known)
                 folded = folded or bool(sources)
                 for source in sources:
@@ -194,22 +196,22 @@ def _elements(product: _Product, number: int) -> int:
 
 def _copies(producer: ir.Operation) -> bool:
     """Whether what an op makes would be a copy: a view is none, unless it merges dims of what was cut out."""
-    if producer.name == "tensor.expand_shape":
+    if producer.name == EXPAND:
         return False
-    if producer.name != "tensor.collapse_shape":
+    if producer.name != COLLAPSE:
         return True
     shape = shape_of(producer.operands[0].type)
     merges = any(sum(shape[i] != 1 for i in group) > 1 for group in groups_of(producer))
-    return merges and made_by(producer.operands[0], "tensor.extract_slice") is not None
+    return merges and made_by(producer.operands[0], EXTRACT_SLICE) is not None
 
 
 def _before(product: _Product, number: int, producer: ir.Operation, known: SymbolicSizes) -> _Product | None:
     """The product with what the maker of an operand makes it from; None where that does more than to rearrange it."""
     dims = product.operands[number].dims
-    if producer.name == "tensor.expand_shape":
+    if producer.name == EXPAND:
         merged = tuple("".join(dims[i] for i in group) for group in groups_of(producer))
         return product.with_operand(number, _Operand(producer.operands[0], merged))
-    if producer.name == "tensor.collapse_shape":
+    if producer.name == COLLAPSE:
         return _uncollapsed(product, number, producer, known)
     places = (ascii_lowercase + ascii_uppercase)[: len(dims)]
     found = source_letters(producer, places) if len(places) == len(dims) else None
@@ -296,8 +298,7 @@ def _matrix(product: _Product) -> tuple[int, int, int]:
 def _axes(product: _Product) -> dict[str, int]:
     """The sizes of what is one dimension in memory for all operands, each under its last letter."""
     everywhere = [
-        ("|" if made_by(each.value, "tensor.extract_slice") is not None else "").join(each.dims)
-        for each in product.operands
+        ("|" if made_by(each.value, EXTRACT_SLICE) is not None else "").join(each.dims) for each in product.operands
     ]
     everywhere.append("".join(product.result))
     sizes = {letter: _guess(size) for letter, size in product.sizes.items()}

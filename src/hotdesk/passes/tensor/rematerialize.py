@@ -29,6 +29,8 @@ from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, defining_op, is_constant, ops_around, segment_sizes, top_level_ops
 from hotdesk.models.facts import Facts
+from hotdesk.models.generics import GENERIC
+from hotdesk.models.linalg import FILL
 from hotdesk.models.registry import model_of
 from hotdesk.models.tensor import EMPTY, WHOLE_VIEWS
 from hotdesk.passes.base import FunctionPass
@@ -55,12 +57,12 @@ class RematerializeCheapOps(FunctionPass):
 
 def is_cheap(op: ir.Operation) -> bool:
     """Whether the op defines a tensor from no other tensor's contents."""
-    if op.name in (EMPTY, "linalg.fill"):
+    if op.name in (EMPTY, FILL):
         return len(op.results) == 1
     if op.name in WHOLE_VIEWS:
         source = defining_op(op.operands[0])
         return source is not None and is_cheap(source)
-    if op.name != "linalg.generic" or segment_sizes(op)[0] != 0 or len(op.results) != 1:
+    if op.name != GENERIC or segment_sizes(op)[0] != 0 or len(op.results) != 1:
         return False
     arguments = op.regions[0].blocks[0].arguments
     reads = any(next(iter(argument.uses), None) is not None for argument in arguments)

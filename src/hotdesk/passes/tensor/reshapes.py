@@ -37,6 +37,8 @@ from hotdesk.ir.building import cast_to, collapsed, create, expanded, index_cast
 from hotdesk.ir.shapes import stated_sizes
 from hotdesk.ir.types import is_tensor, shape_of, tensor_with
 from hotdesk.ir.walking import groups_of, int_array, made_by, top_level_ops
+from hotdesk.models.linalg import TRANSPOSE
+from hotdesk.models.tensor import COLLAPSE, EXPAND
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.properties import NO_KNOWN_RESHAPES, Property
 from hotdesk.program.symbolic import SymbolicSizes
@@ -57,10 +59,10 @@ class ReshapesAsViews(FunctionPass):
         for op in top_level_ops(function):
             if op.name == "tensor.reshape":
                 _rewrite(op, sizes)
-            elif op.name == "linalg.transpose" and len(op.results) and _moves_nothing(op):
+            elif op.name == TRANSPOSE and len(op.results) and _moves_nothing(op):
                 _reshape(op)
         for op in top_level_ops(function):
-            if op.name == "tensor.expand_shape":
+            if op.name == EXPAND:
                 _transpose_apart(op, sizes)
         return ()
 
@@ -87,8 +89,8 @@ def _reshape(transpose: ir.Operation) -> None:
 
 def _transpose_apart(split: ir.Operation, sizes: SymbolicSizes) -> None:
     """Transposes what was merged, was transposed and is split again."""
-    transpose = made_by(split.operands[0], "linalg.transpose")
-    merged = None if transpose is None else made_by(transpose.operands[0], "tensor.collapse_shape")
+    transpose = made_by(split.operands[0], TRANSPOSE)
+    merged = None if transpose is None else made_by(transpose.operands[0], COLLAPSE)
     if transpose is None or merged is None:
         return
     order, source, result = int_array(transpose.attributes["permutation"]), merged.operands[0], split.results[0]

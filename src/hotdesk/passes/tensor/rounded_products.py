@@ -3,8 +3,8 @@
     %p = hotdesk.contract %a, %b, %e {accumulate = false} : (bf16, bf16) -> f32
     %r = linalg.generic ins(%p) { truncf }                 ->   %r = hotdesk.contract %a, %b, %e' : (bf16, bf16) -> bf16
 
-What its sums are added to before they are rounded is what they begin with, if that is 16-bit floats, as a bias; and a product
-whose operands are 16-bit floats, widened for it, reads them as they are.
+What its sums are added to (`arith.addf`) before they are rounded is what they begin with, if that is 16-bit floats, as a bias;
+and a product whose operands are 16-bit floats, widened for it, reads them as they are.
 
     %a = linalg.generic ins(%x) { extf }, and %b and %s likewise of %y and %bias
     %p = hotdesk.contract %a, %b, %e {accumulate = false} : (f32, f32) -> f32
@@ -41,8 +41,10 @@ from hotdesk.ir.walking import (
     segment_sizes,
     users,
 )
-from hotdesk.models.generics import read_generic
-from hotdesk.models.hotdesk import letters_of
+from hotdesk.models.generics import GENERIC, read_generic
+from hotdesk.models.hotdesk import CONTRACT, CONV, letters_of
+from hotdesk.models.linalg import BROADCAST
+from hotdesk.models.tensor import COLLAPSE, EXPAND
 from hotdesk.passes.tensor.contractions import through_transposes
 from hotdesk.program.symbolic import byte_size
 
@@ -96,7 +98,7 @@ def _read(
     maker: ir.Operation, operands: Sequence[ir.Value]
 ) -> tuple[list[ir.Value], dict[str, ir.Attribute], list[Decision]]:
     """What a product reads in place of operands of its own, its equation, and what has been folded into that."""
-    found, letters = [*operands], [*letters_of(maker)] if maker.name == "hotdesk.contract" else []
+    found, letters = [*operands], [*letters_of(maker)] if maker.name == CONTRACT else []
     decisions = list[Decision]()
     for i, value in enumerate(operands):
         if value != maker.operands[i]:
@@ -109,7 +111,7 @@ def _read(
 
 def _read_as_they_were(maker: ir.Operation) -> Iterator[Decision]:
     """Has a product in 32 bits whose result becomes 16-bit floats in the end read the 16-bit floats that it multiplies."""
-    if maker.name != "hotdesk.contract" or not _is_one_sum(maker):
+    if maker.name != CONTRACT or not _is_one_sum(maker):
         return
     given = maker.operands[0], maker.operands[1]
     operands = _as_they_were(given)
@@ -153,7 +155,7 @@ def _rounded(maker: ir.Operation) -> _Rounded | None:
     if result is None or not _is_one_sum(maker):
         return None
     operands = maker.operands[0], maker.operands[1]
-    if maker.name == "hotdesk.contract" and element_of(result.type) == element_of(operands[0].type):
+    if maker.name == CONTRACT and element_of(result.type) == element_of(operands[0].type):
         operands = _as_they_were(operands)
     narrow = element_of(operands[0].type)
     if narrow not in HALVES or element_of(operands[1].type) != narrow or element_of(result.type) != summed_in(narrow):
@@ -183,7 +185,7 @@ def _as_they_were(operands: tuple[ir.Value, ir.Value]) -> tuple[ir.Value, ir.Val
 
 def _broadcast(value: ir.Value, narrow: str) -> _Base | None:
     """The 16-bit floats that a tensor is a broadcast of, as wider ones."""
-    maker = made_by(value, "linalg.broadcast")
+    maker = made_by(value, BROADCAST)
     source = None if maker is None else widened_from(maker.operands[0], narrow)
     if maker is None or source is None:
         return None
@@ -195,7 +197,7 @@ def _added(sums: ir.Value, narrow: str) -> tuple[ir.Operation, _Base] | None:
     """The op that adds 16-bit floats, widened, to each element of a tensor that nothing else reads; and these floats."""
     readers = users(sums)
     total = read_generic(readers[0]) if len(readers) == 1 else None
-    if total is None or total.op.name != "linalg.generic" or total.inputs != 2 or len(total.maps) != 3:
+    if total is None or total.op.name != GENERIC or total.inputs != 2 or len(total.maps) != 3:
         return None
     block = total.op.regions[0].blocks[0]
     body = [each.operation for each in block.operations]
@@ -212,7 +214,7 @@ def _added(sums: ir.Value, narrow: str) -> tuple[ir.Operation, _Base] | None:
 
 
 def _is_one_sum(maker: ir.Operation) -> bool:
-    if maker.name == "hotdesk.conv":
+    if maker.name == CONV:
         widened = int_array(maker.attributes["input_dilations"])
         return set(widened) == {1} or widened == tuple(shape_of(maker.operands[1].type)[2:])
     left, right, output = letters_of(maker)
@@ -222,10 +224,10 @@ def _is_one_sum(maker: ir.Operation) -> bool:
 def _as_it_was(value: ir.Value) -> tuple[list[ir.Operation], ir.Value]:
     """A tensor that is expanded and collapsed again, as filters in groups are, and by which ops; else the value."""
     expanded = users(value)
-    if len(expanded) != 1 or expanded[0].name != "tensor.expand_shape":
+    if len(expanded) != 1 or expanded[0].name != EXPAND:
         return [], value
     collapsed = users(expanded[0].results[0])
-    if len(collapsed) != 1 or collapsed[0].name != "tensor.collapse_shape":
+    if len(collapsed) != 1 or collapsed[0].name != COLLAPSE:
         return [], value
     again = collapsed[0].results[0]
     same = str(collapsed[0].attributes["reassociation"]) == str(expanded[0].attributes["reassociation"])
@@ -249,7 +251,7 @@ def widened_from(value: ir.Value, narrow: str) -> ir.Value | None:
 
 def _converts(op: ir.Operation, conversion: str, to: str) -> bool:
     """Whether an op gives each element of its operand, converted to a type, in the same place."""
-    if op.name != "linalg.generic" or segment_sizes(op) != (1, 1) or not all(parallel_loops(op)):
+    if op.name != GENERIC or segment_sizes(op) != (1, 1) or not all(parallel_loops(op)):
         return False
     body = [each.operation for each in op.regions[0].blocks[0].operations]
     maps = [each.value for each in cast(Any, op.attributes["indexing_maps"])]

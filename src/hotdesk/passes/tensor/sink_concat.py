@@ -24,6 +24,7 @@ from hotdesk.ir.building import begins, create, dynamic_dims, integers, remade, 
 from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import int_array, made_by, nested_ops, users
 from hotdesk.models.tensor import EMPTY
+from hotdesk.models.tensor_slices import EXTRACT_SLICE
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import byte_size
 
@@ -140,7 +141,7 @@ def _joined(value: ir.Value, axis: int) -> ir.Operation | None:
 def _erase_unread(op: ir.Operation) -> None:
     """Erases an op that nobody reads but slices that nobody reads."""
     for user in users(op.results[0]):
-        if user.name == "tensor.extract_slice":
+        if user.name == EXTRACT_SLICE:
             _erase_unread(user)
     if next(iter(op.results[0].uses), None) is None:
         op.erase()

@@ -28,7 +28,7 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.types import element_of, is_tensor
 from hotdesk.ir.walking import nested_ops
-from hotdesk.models.generics import Generic, is_linalg, read_generic
+from hotdesk.models.generics import GENERIC, Generic, is_linalg, read_generic
 from hotdesk.models.purity import is_pure
 from hotdesk.passes.base import FunctionPass
 
@@ -44,7 +44,7 @@ class WidenInReaders(FunctionPass):
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.CHEAP_TO_RECOMPUTE,)
 
     def run_on(self, function: ir.Operation) -> Iterator[Decision]:
-        for op in [op for op in nested_ops(function) if op.name == "linalg.generic"]:
+        for op in [op for op in nested_ops(function) if op.name == GENERIC]:
             for user, operand in _readers(op)[1:] if _widens(op) else []:
                 own = op.clone(ir.InsertionPoint(user))
                 user.operands[operand] = own.results[0]

@@ -1,4 +1,4 @@
-"""Rule 3 of `named_ops`: what a window op reads around each position, with padding and spreading made attributes."""
+"""Rule 3 of `named_ops`: what a window op reads around each position: `tensor.pad` and spreading made attributes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defining_op, int_array, segment_sizes
 from hotdesk.models.linalg import fill_value
+from hotdesk.models.tensor_slices import INSERT_SLICE
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ def find_window(value: ir.Value, neutral: float) -> WindowRead:
         return plain
     if producer.name == "tensor.pad":
         return _padded(producer, neutral) or plain
-    if producer.name == "tensor.insert_slice" and neutral == 0.0:
+    if producer.name == INSERT_SLICE and neutral == 0.0:
         return _spread(producer) or plain
     return plain
 

@@ -16,7 +16,7 @@ from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.building import create, dim, index_constant, loop, sliced
 from hotdesk.ir.types import is_memref, layout_of, shape_of, static_entries
 from hotdesk.ir.walking import nested_ops, parallel_loops
-from hotdesk.models.generics import index_ops
+from hotdesk.models.generics import GENERIC, index_ops
 from hotdesk.models.linalg import inputs_of
 
 _OUTER, _INNER = 32, 8
@@ -54,7 +54,7 @@ def block_transposed(op: ir.Operation) -> None:
 
 def _transposed_loops(op: ir.Operation) -> tuple[int, int] | None:
     """The loop over elements of an operand that lie together, and that over those of the result."""
-    if op.name != "linalg.generic" or not all(parallel_loops(op)) or any(len(each.regions) for each in nested_ops(op)):
+    if op.name != GENERIC or not all(parallel_loops(op)) or any(len(each.regions) for each in nested_ops(op)):
         return None
     maps = cast("list[ir.AffineMap]", indexing_maps(op))
     plain = all(isinstance(each, ir.AffineDimExpr) for map_ in maps for each in map_.results)

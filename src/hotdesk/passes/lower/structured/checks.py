@@ -5,8 +5,9 @@
                                              linalg.generic ins(%i) outs(%y) { load %x[min(%i, size - 1), j] }
 
 The checks are loops of their own where they can be (`can_check_apart`): over those loops alone that they depend on, and without
-branches in the loops that are left, which vectors compute and threads share. Else each stands where it stood, and loads behind
-it are guarded by it. Either way a failed one neither ends the process nor reads out of bounds.
+branches in the loops that are left, which vectors compute and threads share. Else, as where one asks for the number of a loop
+(`linalg.index`), each stands where it stood, and what is read behind it (`memref.load`) is guarded by it. Either way a failed one
+neither ends the process nor reads out of bounds.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from hotdesk.ir.building import clone_with, compared, constant, create, dim, end
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, nested_ops
 from hotdesk.models.cf import ASSERT
+from hotdesk.models.generics import GENERIC
 from hotdesk.models.linalg import inputs_of
+from hotdesk.models.memref import LOAD
 
-_LOAD = "memref.load"
+_LOAD = LOAD
 
 
 def has_checks(op: ir.Operation) -> bool:
@@ -36,7 +39,7 @@ def can_check_apart(op: ir.Operation) -> bool:
     They can be iff its region is straight, each depends on inputs alone, which are read at numbers of loops or constants, and no
     load is of something that has no element.
     """
-    if op.name != "linalg.generic" or any(len(each.regions) for each in _body(op)):
+    if op.name != GENERIC or any(len(each.regions) for each in _body(op)):
         return False
     if not all(_is_from_data(each.operands[0], op) for each in _body(op) if each.name == ASSERT):
         return False
@@ -204,7 +207,7 @@ def _replace_in(
                 else create("arith.andi", [holds, condition], [condition.type], before=nested).results[0]
             )
             nested.erase()
-        elif nested.name == "memref.load" and holds is not None:
+        elif nested.name == LOAD and holds is not None:
             _guard(nested, holds)
         else:
             for region in nested.regions:

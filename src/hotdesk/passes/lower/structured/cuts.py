@@ -18,7 +18,7 @@ from hotdesk.analysis.memrefs.shared_loops import GRAIN
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import nested_ops, parallel_loops
 from hotdesk.kernels.text import Index, KernelBuilder, View
-from hotdesk.models.generics import is_dear
+from hotdesk.models.generics import GENERIC, is_dear
 from hotdesk.models.linalg import inputs_of
 from hotdesk.passes.lower.structured.checks import can_check_apart, has_checks
 
@@ -53,7 +53,7 @@ def find_cut(
 
     None can be if an operand is `indexed` as well: read at indices of its own, which may lie in another thread's range.
     """
-    if op.name != "linalg.generic" or (has_checks(op) and not can_check_apart(op)):
+    if op.name != GENERIC or (has_checks(op) and not can_check_apart(op)):
         return None
     operands, maps = list(op.operands), cast("list[ir.AffineMap]", indexing_maps(op))
     kinds = parallel_loops(op)

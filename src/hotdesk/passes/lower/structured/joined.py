@@ -16,7 +16,7 @@ from typing import Any, cast
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.types import is_memref
 from hotdesk.kernels.text import View
-from hotdesk.models.generics import index_ops
+from hotdesk.models.generics import GENERIC, index_ops
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _places(
     op: ir.Operation, views: Mapping[ir.Value, View], indexed: AbstractSet[ir.Value]
 ) -> dict[ir.Value, dict[int, int]] | None:
     """For each memref the dim that each loop runs through; dims of one element that no loop runs through count as none."""
-    if op.name != "linalg.generic" or not all(is_memref(value.type) for value in op.operands):
+    if op.name != GENERIC or not all(is_memref(value.type) for value in op.operands):
         return None
     found: dict[ir.Value, dict[int, int]] = {}
     for value, map_ in zip(op.operands, cast("list[ir.AffineMap]", indexing_maps(op)), strict=True):
