@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.building import create
+from hotdesk.ir.building import create, remade
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.walking import attributes_of, functions_of, symbol_name, text_of, walk
@@ -153,6 +153,19 @@ def call_attributes(
             nothing = ir.DictAttr.get({}, call.context)
             found[name] = ir.ArrayAttr.get([nothing if i is None else said[i] for i in numbers], call.context)
     return found
+
+
+def widened(old: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.Type]) -> ir.Operation:
+    """The same op in front of the old one, which stays without its regions, with more operands and results.
+
+    Of those that are new, behind the others, a call says nothing.
+    """
+    attributes = call_attributes(
+        old,
+        [number if number < len(old.operands) else None for number in range(len(operands))],
+        [number if number < len(old.results) else None for number in range(len(types))],
+    )
+    return remade(old, operands, types, attributes)
 
 
 def _symbols(attribute: ir.Attribute) -> list[str]:

@@ -7,5 +7,5 @@ compiler's own: `workspaces.py`, and `privatize.py` with `reduction_chunks.py`.
 Freeing is the largest: read `deallocate.py` with `earlier_frees.py`, then `settle_ownership.py`, which rewrites a function
 until it is known who owns what (`reallocs.py`, `unused_values.py`, `critical_aliases.py`, `returned_copies.py`,
 `ownership_paths.py`, `ownership_tails.py`), and `ownership_flags.py`, for what only the run tells. `freeing.py`,
-`new_copies.py`, `remaking.py` and `branch_edges.py` have what several passes change IR by.
+`new_copies.py` and `branch_edges.py` have what several passes change IR by.
 """

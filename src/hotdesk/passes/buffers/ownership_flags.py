@@ -14,6 +14,7 @@ there.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -24,13 +25,13 @@ from hotdesk.analysis.ownership.owners import Ownership, OwnershipTransfer
 from hotdesk.analysis.ownership.shifted_views import shifted, shifting
 from hotdesk.analysis.ownership.slots import OwnershipSlot
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.building import compared, create
-from hotdesk.ir.functions import called_name
+from hotdesk.ir.building import compared, constant, create
+from hotdesk.ir.functions import called_name, widened
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.signature import formals, set_signature, signature
 from hotdesk.models.func import RETURN
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
 from hotdesk.passes.buffers.freeing import free
-from hotdesk.passes.buffers.remaking import bit, bit_type, joined, widen_signature, widened
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy, copy_results
 from hotdesk.program.records import ENTRY, EXIT
 
@@ -106,20 +107,20 @@ class OperandFlags:
     ) -> ir.Value:
         """Whether ownership comes with an operand: one of the owners that end here has it, and no other operand takes it."""
         if transfer.certain:
-            return bit(True, before)
+            return _bit(True, before)
         firsts = {h.key: h for h in transfers}
         open_claims = [(owner, firsts[key]) for owner, key in transfer.claimed if len(firsts[key].candidates) > 1]
         owners = [*transfer.moved, *(owner for owner, _ in open_claims)]
         rivals = list({first.key: first for _, first in open_claims}.values())
         if not owners or any(rival.source == transfer.source for rival in rivals):
-            return bit(False, before)
+            return _bit(False, before)
         terms = [self._is_its(transfer, owner, before) for owner in owners]
         if EXTERNAL not in transfer.candidates and len(owners) == len(transfer.candidates):
             terms = [None]  # one of them it is
         known = [term for term in terms if term is not None]
-        parts = [joined("arith.ori", known, before)] if len(known) == len(terms) else []
+        parts = [_joined("arith.ori", known, before)] if len(known) == len(terms) else []
         parts += (self._compared("ne", transfer.source, rival.source, before) for rival in rivals)
-        return joined("arith.andi", parts, before) if parts else bit(True, before)
+        return _joined("arith.andi", parts, before) if parts else _bit(True, before)
 
     def _is_its(self, transfer: OwnershipTransfer, owner: int, before: ir.Operation) -> ir.Value | None:
         """Whether an operand is memory that `owner` owns; None if it certainly is."""
@@ -127,7 +128,7 @@ class OperandFlags:
         if transfer.candidates == frozenset({owner}) or self._program.root(transfer.source) == owner:
             return flag
         same = self._compared("eq", transfer.source, owner, before)
-        return same if flag is None else joined("arith.andi", [flag, same], before)
+        return same if flag is None else _joined("arith.andi", [flag, same], before)
 
     def _free_untaken(self, owner: int, transfers: Sequence[OwnershipTransfer], before: ir.Operation) -> None:
         """Frees the buffer of an owner that ends here, if it is none of what is transferred."""
@@ -135,7 +136,7 @@ class OperandFlags:
             return
         flags = self._rewritten.flags
         mine = [flags[owner]] if owner in flags else []
-        flag = joined("arith.andi", [*mine, *(self._is_other(h, owner, before) for h in transfers)], before)
+        flag = _joined("arith.andi", [*mine, *(self._is_other(h, owner, before) for h in transfers)], before)
         self._rewritten.free(owner, ir.InsertionPoint(before), before.location, flag)
 
     def _is_other(self, transfer: OwnershipTransfer, owner: int, before: ir.Operation) -> ir.Value:
@@ -198,7 +199,7 @@ class OwnershipFlags:
             if op.name == RETURN:
                 self._own_results(op, before, flags)
         if self.lent:
-            widen_signature(self._program.function, len(self.lent))
+            _widen_signature(self._program.function, len(self.lent))
 
     def free(self, owner: int, at: ir.InsertionPoint, location: ir.Location) -> None:
         """Frees the buffer of an owner, if it has one."""
@@ -214,7 +215,7 @@ class OwnershipFlags:
             buffer = self._program.buffers[target]
             if buffer.producer < 0:
                 block = cast(Any, buffer.value).owner
-                self._tell(target, block.add_argument(bit_type(), ir.Location.unknown()))
+                self._tell(target, block.add_argument(_bit_type(), ir.Location.unknown()))
 
     def _tell(self, target: int, flag: ir.Value) -> None:
         """Notes the flag beside an argument or a result, unless it is always true."""
@@ -255,7 +256,7 @@ class OwnershipFlags:
         """An op made again with other operands, and with so many flags as results more."""
         old = self.rewritten.op(op.number)
         types = [result.type for result in old.results] if op.results else []
-        new = widened(old, operands, [*types, *([bit_type()] * count)] if count else types)
+        new = widened(old, operands, [*types, *([_bit_type()] * count)] if count else types)
         self.rewritten.replace(op, new)
         return new
 
@@ -292,7 +293,7 @@ class OwnershipFlags:
         kept = {operand: h for operand, h in open_.items() if operand not in lent.values()}
         self.copied += copy_results(before, kept, flags, self._program.function)
         if self.lent:
-            told = [flags[lent[i]] if i in lent else bit(True, before) for i in self.lent]
+            told = [flags[lent[i]] if i in lent else _bit(True, before) for i in self.lent]
             self.rewritten.replace(op, create(op.name, [*before.operands, *told], [], before=before))
 
     def _widen_call(self, op: BufferOp) -> None:
@@ -313,3 +314,25 @@ def flagged_results(program: BufferProgram, flagged: Mapping[str, Sequence[int]]
     """The results of calls that come with a flag, as the functions of these names return them."""
     named = ((op, called_name(op.operation)) for op in program.ops) if any(flagged.values()) else ()
     return frozenset(op.results[i] for op, name in named if name is not None for i in flagged.get(name, ()))
+
+
+def _widen_signature(function: ir.Operation, flags: int) -> None:
+    """Gives the type of a function so many more results, which are flags."""
+    known = signature(function)
+    set_signature(function, replace(known, results=(*known.results, *formals([_bit_type()] * flags))))
+
+
+def _bit_type() -> ir.Type:
+    return ir.IntegerType.get_signless(1)
+
+
+def _bit(value: bool, before: ir.Operation) -> ir.Value:
+    return constant(int(value), _bit_type(), before)
+
+
+def _joined(how: str, flags: Sequence[ir.Value], before: ir.Operation) -> ir.Value:
+    """All flags in one, by `arith.andi` or `arith.ori`."""
+    found = flags[0]
+    for flag in flags[1:]:
+        found = create(how, [found, flag], [_bit_type()], before=before).results[0]
+    return found

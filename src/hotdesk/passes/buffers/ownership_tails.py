@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram
 from hotdesk.ir.building import clone_with
+from hotdesk.ir.functions import widened
 from hotdesk.models.new_memory import ALLOCA
-from hotdesk.passes.buffers.remaking import widened
 
 _MOST = 64
 

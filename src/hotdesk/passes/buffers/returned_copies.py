@@ -14,8 +14,8 @@ from hotdesk.analysis.ownership.owners import OwnershipTransfer
 from hotdesk.explain import Reason
 from hotdesk.ir.building import branch
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import constant_op, defining_op, flag_of
 from hotdesk.passes.buffers.new_copies import copy_of
-from hotdesk.passes.buffers.remaking import erase_unused, is_false
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.size import Size
 
@@ -46,13 +46,24 @@ def copy_results(
     copied: list[ReturnedCopy] = []
     for operand, transfer in open_.items():
         value, flag = end.operands[operand], flags[operand]
-        never = not (transfer.moved or transfer.claimed) or is_false(flag)
+        never = not (transfer.moved or transfer.claimed) or _is_false(flag)
         copied.append(ReturnedCopy.of(value, reason_of(transfer), end, function))
         if never:
-            erase_unused(flag)
+            _erase_unused(flag)
             end.operands[operand] = copy_of(value, end)
             continue
         choice, _, unowned = branch(flag, [value.type], [value], end)
         unowned.operands[0] = copy_of(value, unowned)
         end.operands[operand] = choice.results[0]
     return copied
+
+
+def _is_false(flag: ir.Value) -> bool:
+    made = constant_op(flag)
+    return made is not None and not flag_of(made, "value")
+
+
+def _erase_unused(flag: ir.Value) -> None:
+    made = defining_op(flag)
+    if made is not None and next(iter(flag.uses), None) is None:
+        made.erase()
