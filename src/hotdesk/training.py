@@ -33,11 +33,16 @@ class TrainingStep:
     """
 
     def __init__(
-        self, program: Program, model: nn.Module, optimizer: Optimizer, trace: StepTrace, rates: list[Tensor]
+        self,
+        program: Program,
+        modules: Mapping[str, nn.Module],
+        optimizer: Optimizer,
+        trace: StepTrace,
+        rates: list[Tensor],
     ) -> None:
         self.program = program
-        self._model = model
-        self._held = _held(model)
+        self._modules = modules
+        self._held = _held(modules)
         self._optimizer = optimizer
         self._groups = [tuple(group["params"]) for group in optimizer.param_groups]
         self._moments = trace.moments
@@ -59,7 +64,7 @@ class TrainingStep:
             OptionError: a setting of the optimizer has changed that was read when the step was compiled; or a parameter or buffer
                 is another tensor, lies elsewhere, or is trained where it was not, or the other way round.
         """
-        self._check_model()
+        self._check_modules()
         self._check_settings()
         for rate, group in zip(self._rates, self._optimizer.param_groups, strict=True):
             rate.fill_(float(group["lr"]))
@@ -71,13 +76,11 @@ class TrainingStep:
         now = _settings(self._optimizer, rates=self._fixed_rates)
         if len(now) != len(self._settings):
             expected = f"{len(self._settings)} groups of parameters, as when the step was compiled"
-            raise OptionError("the optimizer", expected=expected, got=str(len(now)), hint="Call compile_step again.")
+            raise OptionError("the optimizer", expected=expected, got=str(len(now)), hint=_AGAIN)
         for group, known in zip(self._optimizer.param_groups, self._groups, strict=True):
             if len(group["params"]) != len(known) or any(map(operator.is_not, group["params"], known)):
                 expected = "the parameters that they had when the step was compiled, in their order"
-                raise OptionError(
-                    "groups of the optimizer", expected=expected, got="others", hint="Call compile_step again."
-                )
+                raise OptionError("groups of the optimizer", expected=expected, got="others", hint=_AGAIN)
         for group, known in zip(now, self._settings, strict=True):
             for name, value in known.items():
                 if group.get(name) != value:
@@ -85,24 +88,24 @@ class TrainingStep:
                     expected = f"{value!r}, as when the step was compiled"
                     raise OptionError(what, expected=expected, got=repr(group.get(name)), hint=_hint(name))
 
-    def _check_model(self) -> None:
-        """Refuses tensors that are not those that the program changes, and hooks, which it does not run."""
+    def _check_modules(self) -> None:
+        """Refuses tensors that are not those that the program reads or changes, and hooks, which it does not run."""
         from hotdesk.frontends.torch.training import refuse_hooks
 
-        refuse_hooks(self._model, self._optimizer)
-        now = _held(self._model)
+        for module in self._modules.values():
+            refuse_hooks(module, self._optimizer)
+        now = _held(self._modules)
         for name in {**self._held, **now}:
             known, found = self._held.get(name), now.get(name)
             if known is None or found is None or known.tensor is not found.tensor:
-                got = (
-                    "none" if found is None else "a tensor that was not there then" if known is None else "another one"
-                )
-                raise _changed(name, "the tensor that was there when the step was compiled", got, _COPY)
+                got = "none" if found is None else "a tensor" if known is None else "another one"
+                expected = "none, as" if known is None else "the tensor that was there"
+                raise _changed(name, f"{expected} when the step was compiled", got, _COPY if known else _AGAIN)
             if known.place != found.place:
                 raise _changed(name, "the memory that it had when the step was compiled", "memory elsewhere", _COPY)
             if known.is_trained != found.is_trained:
                 expected, got = (f"`requires_grad` {each.is_trained}" for each in (known, found))
-                raise _changed(name, f"{expected}, as when the step was compiled", got, "Call compile_step again.")
+                raise _changed(name, f"{expected}, as when the step was compiled", got, _AGAIN)
 
     def _take_up_state(self) -> None:
         """What was put in place of the optimizer's state, as `load_state_dict` does, is copied to where the program has it."""
@@ -112,9 +115,7 @@ class TrainingStep:
             state = self._optimizer.state[moment.parameter]
             if not isinstance(state.get(moment.key), torch.Tensor):
                 expected = f"`{moment.key}` for each parameter, as when the step was compiled"
-                raise OptionError(
-                    "the optimizer's state", expected=expected, got="none", hint="Call compile_step again."
-                )
+                raise OptionError("the optimizer's state", expected=expected, got="none", hint=_AGAIN)
             if state[moment.key] is not moment.tensor:
                 moment.tensor.copy_(state[moment.key])
                 state[moment.key] = moment.tensor
@@ -177,11 +178,11 @@ def compile_step(
     with whole_imports():
         from hotdesk.frontends.torch.training import joined, trace_step
 
-        model, loss = joined(model, loss)
-        trace = trace_step(model, loss, optimizer, example, rates)
+        trace = trace_step(*joined(model, loss), optimizer, example, rates)
     with torch.no_grad():
         program = compile(trace.model, (rates, *example), options=options)
-    return TrainingStep(program, model, optimizer, trace, rates)
+    modules = {"model": model, **({"loss": loss} if isinstance(loss, torch.nn.Module) else {})}
+    return TrainingStep(program, modules, optimizer, trace, rates)
 
 
 class _Held(NamedTuple):
@@ -192,19 +193,23 @@ class _Held(NamedTuple):
     is_trained: bool
 
 
-def _held(model: nn.Module) -> dict[str, _Held]:
-    """The parameters and buffers of a model by name; those that it ties, once."""
+def _held(modules: Mapping[str, nn.Module]) -> dict[str, _Held]:
+    """The parameters and buffers of modules by what errors call them; those that one ties, once."""
     return {
-        name: _Held(each, (each.data_ptr(), each.dtype, each.shape, each.stride()), each.requires_grad)
-        for name, each in chain(model.named_parameters(), model.named_buffers())
+        f"`{name}` of the {what}": _Held(
+            each, (each.data_ptr(), each.dtype, each.shape, each.stride()), each.requires_grad
+        )
+        for what, module in modules.items()
+        for name, each in chain(module.named_parameters(), module.named_buffers())
     }
 
 
+_AGAIN = "Call compile_step again."
 _COPY = "Copy into it (`load_state_dict` does, `tensor.copy_(…)`), or call compile_step again."
 
 
 def _changed(name: str, expected: str, got: str, hint: str) -> OptionError:
-    return OptionError(f"parameter or buffer `{name}` of the model", expected=expected, got=got, hint=hint)
+    return OptionError(f"parameter or buffer {name}", expected=expected, got=got, hint=hint)
 
 
 def _check(model: Any, optimizer: Any, example: Any) -> None:
@@ -241,4 +246,4 @@ def _hint(setting: str) -> str:
         )
     if setting == "lr":
         return "Call compile_step again: this optimizer takes learning rates as numbers, which are read then."
-    return "Call compile_step again."
+    return _AGAIN

@@ -447,7 +447,7 @@ def test_tensors_that_are_not_those_that_were_compiled_for_are_refused() -> None
             lambda: setattr(norm, "running_mean", torch.ones(6)),
             lambda: setattr(norm, "running_mean", mean),
         ),
-        r"`2.weight`.*got a tensor that was not there": (
+        r"`2.weight` of the model: expected none, as when the step was compiled, got a tensor": (
             lambda: model.append(nn.Linear(6, 6)),
             lambda: model.pop(2),
         ),
@@ -481,6 +481,17 @@ def test_a_loss_with_weights_of_classes() -> None:
         found, expected = pair.both(x, labels)
         assert found == pytest.approx(expected, rel=1e-5)
     pair.assert_same()
+
+
+@pytest.mark.parametrize("weight", [None, torch.ones(3)])
+def test_weights_of_classes_that_are_others_are_refused(weight: torch.Tensor | None) -> None:
+    model, loss, labels = nn.Linear(8, 3), nn.CrossEntropyLoss(weight=weight), torch.randint(0, 3, (4,))
+    step = hotdesk.compile_step(model, loss, SGD(model.parameters(), lr=0.1), (torch.randn(4, 8), labels))
+    loss.weight = torch.ones(3)
+    with pytest.raises(OptionError, match="buffer `weight` of the loss: expected"):
+        step(torch.randn(4, 8), labels)
+    loss.weight = weight
+    assert step(torch.randn(4, 8), labels).isfinite()
 
 
 class Blocks(nn.Module):

@@ -107,20 +107,20 @@ class OperandFlags:
     ) -> ir.Value:
         """Whether ownership comes with an operand: one of the owners that end here has it, and no other operand takes it."""
         if transfer.certain:
-            return _bit(True, before)
+            return bit(True, before)
         firsts = {h.key: h for h in transfers}
         open_claims = [(owner, firsts[key]) for owner, key in transfer.claimed if len(firsts[key].candidates) > 1]
         owners = [*transfer.moved, *(owner for owner, _ in open_claims)]
         rivals = list({first.key: first for _, first in open_claims}.values())
         if not owners or any(rival.source == transfer.source for rival in rivals):
-            return _bit(False, before)
+            return bit(False, before)
         terms = [self._is_its(transfer, owner, before) for owner in owners]
         if EXTERNAL not in transfer.candidates and len(owners) == len(transfer.candidates):
             terms = [None]  # one of them it is
         known = [term for term in terms if term is not None]
         parts = [_joined("arith.ori", known, before)] if len(known) == len(terms) else []
         parts += (self._compared("ne", transfer.source, rival.source, before) for rival in rivals)
-        return _joined("arith.andi", parts, before) if parts else _bit(True, before)
+        return _joined("arith.andi", parts, before) if parts else bit(True, before)
 
     def _is_its(self, transfer: OwnershipTransfer, owner: int, before: ir.Operation) -> ir.Value | None:
         """Whether an operand is memory that `owner` owns; None if it certainly is."""
@@ -293,7 +293,7 @@ class OwnershipFlags:
         kept = {operand: h for operand, h in open_.items() if operand not in lent.values()}
         self.copied += copy_results(before, kept, flags, self._program.function)
         if self.lent:
-            told = [flags[lent[i]] if i in lent else _bit(True, before) for i in self.lent]
+            told = [flags[lent[i]] if i in lent else bit(True, before) for i in self.lent]
             self.rewritten.replace(op, create(op.name, [*before.operands, *told], [], before=before))
 
     def _widen_call(self, op: BufferOp) -> None:
@@ -326,7 +326,7 @@ def _bit_type() -> ir.Type:
     return ir.IntegerType.get_signless(1)
 
 
-def _bit(value: bool, before: ir.Operation) -> ir.Value:
+def bit(value: bool, before: ir.Operation) -> ir.Value:
     return constant(int(value), _bit_type(), before)
 
 
