@@ -69,6 +69,17 @@ REFUSED = {
         }""",
         """attribute 'hotdesk.shape': expected the sizes of a tensor<?xf32>, got ["n", "m"] (-:3:5). [HD301]""",
     ),
+    "a name of a size that is fixed": (
+        'func.func @f(%x: memref<4x?xf32> {hotdesk.shape = ["n", "m"]}) { return }',
+        """attribute 'hotdesk.shape': expected the sizes of a memref<4x?xf32>, got ["n", "m"] (-:1:1). [HD301]""",
+    ),
+    "a name of a size that a cast fixes": (
+        """func.func @f(%x: tensor<*xf32> {hotdesk.shape = ["n"]}) -> tensor<4xf32> {
+          %y = tensor.cast %x : tensor<*xf32> to tensor<4xf32>
+          return %y : tensor<4xf32>
+        }""",
+        """attribute 'hotdesk.shape': expected the sizes of a tensor<4xf32>, got ["n"] (-:1:1). [HD301]""",
+    ),
     "the size of a number": (
         program(more=', %n: index {hotdesk.shape = ["n"]}'),
         "attribute 'hotdesk.shape' of argument '%n': expected a tensor or a memref, got index",
