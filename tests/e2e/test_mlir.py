@@ -1140,6 +1140,21 @@ func.func @f(%n: index, %v: f32) {
 }""")
 
 
+def test_what_writes_a_constant_of_a_program_on_tensors_is_refused() -> None:
+    text = """memref.global "private" constant @c : memref<2xf32> = dense<1.0>
+    func.func @f(%x: f32) -> tensor<2xf32> {
+      %c0 = arith.constant 0 : index
+      %g = memref.get_global @c : memref<2xf32>
+      memref.store %x, %g[%c0] : memref<2xf32>
+      %t = bufferization.to_tensor %g restrict : memref<2xf32> to tensor<2xf32>
+      return %t : tensor<2xf32>
+    }"""
+    with pytest.raises(
+        InvalidIRError, match="global @c: expected ops that read it: .*got memref.store, which writes it"
+    ):
+        hotdesk.compile(text)
+
+
 def test_what_writes_a_constant_or_an_argument_is_not() -> None:
     program = hotdesk.compile("""
     memref.global "private" constant @c : memref<4xf32> = dense<1.0>

@@ -103,9 +103,8 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         give_single_exit(main)
         on_memrefs = not _has_tensors(module)
         vectors_as_arrays(main, on_memrefs)
-        if on_memrefs:
-            refuse_written_constants(module, main)
-        else:
+        refuse_written_constants(module, main)
+        if not on_memrefs:
             results_as_tensors(main)
         strided = strided_arguments(main, names, written_arguments(main) if on_memrefs else memref_arguments(main))
         plain_results(main)

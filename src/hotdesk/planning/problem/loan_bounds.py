@@ -87,13 +87,21 @@ class _Loans:
         self._footprints = [buffer.footprint for buffer in buffers]
         self._padding = [buffer.footprint - buffer.size for buffer in buffers]
         self._capacities = [pool.capacity for pool in problem.pools]
-        for i in [i for i, pools in enumerate(self._hosts) if pools]:
-            for k in range(bisect_left(self.steps, buffers[i].lower), bisect_left(self.steps, buffers[i].upper)):
+        when = {
+            i: range(bisect_left(self.steps, buffers[i].lower), bisect_left(self.steps, buffers[i].upper))
+            for i, pools in enumerate(self._hosts)
+            if pools
+        }
+        self._is_open = sum(map(len, when.values())) > MOST_WORK  # each is looked at at each of its steps
+        for i, steps in () if self._is_open else when.items():
+            for k in steps:
                 self._live[k].append(i)
                 self._fixed[k] -= buffers[i].footprint
 
     def fullest(self, ceiling: int, first: int = 0) -> _Fullest | None:
         """The least that the arena holds at its fullest from a step on, or `ceiling` if it is no less; None if that is open."""
+        if self._is_open:
+            return None
         states: _States = {(): self._floor}
         there: list[int] = []
         work = 0
