@@ -161,7 +161,7 @@ def compile_step(
         example: the model's arguments and, if `loss` is given, what the loss compares with behind them. Sizes are fixed.
         budget: bytes that a step may take for the arena and the loss, such as `"200 MB"`; goes before that of `options`. What is
             kept for the backward pass may be computed again instead; see docs/budget.md.
-        options: see `Options`; by default `Options(recompute=True)`.
+        options: see `Options`; by default `Options(recompute=True)`. `prepare` is 0 whatever it says.
 
     Raises:
         HotdeskError: one of its subclasses; as `compile`, and OptionError for an optimizer or a loss that cannot be compiled.

@@ -90,9 +90,7 @@ def _stated(function: ir.Operation, given: Any, kind: Any) -> tuple[Size, ...]:
     if isinstance(kind, (ir.RankedTensorType, ir.MemRefType)):
         shape: Any = kind
         known = [None if shape.is_dynamic_dim(i) else shape.get_dim_size(i) for i in range(shape.rank)]
-        if len(known) != len(sizes) or any(
-            isinstance(size, int) and dim not in (None, size) for dim, size in zip(known, sizes, strict=True)
-        ):
+        if len(known) != len(sizes) or any(dim not in (None, size) for dim, size in zip(known, sizes, strict=True)):
             raise _invalid(function, SHAPE, f"the sizes of a {kind}", str(given))
     return sizes
 

@@ -120,6 +120,13 @@ def next_op(op: ir.Operation) -> ir.Operation:
     return cast(Any, ir.InsertionPoint.after(op)).ref_operation.operation
 
 
+def nested_values(operation: ir.Operation) -> Iterator[ir.Value]:
+    """The results of all ops inside an operation's regions, and the arguments of all blocks of these ops."""
+    for op in nested_ops(operation):
+        yield from op.results
+        yield from (argument for region in op.regions for block in region.blocks for argument in block.arguments)
+
+
 def nested_ops(operation: ir.Operation) -> list[ir.Operation]:
     """Every operation inside an operation's regions, in order, parents first."""
     if not len(operation.regions):

@@ -18,6 +18,15 @@ _LOCAL = ("memref", "linalg", "vector", "affine")
 ALLOC_TENSOR = "bufferization.alloc_tensor"
 """Makes a tensor with memory of its own: with the contents of another one, or without any."""
 TO_BUFFER, TO_TENSOR = "bufferization.to_buffer", "bufferization.to_tensor"
+MATERIALIZE = "bufferization.materialize_in_destination"
+"""Writes a tensor into another one, or into a memref."""
+
+
+def materialize(tensor: ir.Value, memref: ir.Value, before: ir.Operation) -> None:
+    """Writes a tensor into memory that no other tensor is seen in, in front of an op."""
+    create(
+        MATERIALIZE, [tensor, memref], [], {"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()}, before=before
+    )
 
 
 def _alloc_facts(op: ir.Operation) -> Facts:
@@ -170,7 +179,7 @@ def _bufferize_own(op: ir.Operation, buffers: Buffers) -> None:
 MODELS = {
     ALLOC_TENSOR: OpModel(_alloc_facts, _bufferize_alloc),
     "bufferization.dealloc_tensor": OpModel(no_facts, _bufferize_dealloc),
-    "bufferization.materialize_in_destination": OpModel(_materialize_facts, _bufferize_materialize),
+    MATERIALIZE: OpModel(_materialize_facts, _bufferize_materialize),
     TO_TENSOR: OpModel(_to_tensor_facts, _bufferize_to_tensor, expand=_expand_to_tensor),
     TO_BUFFER: OpModel(_to_buffer_facts, _bufferize_to_buffer, expand=_expand_to_buffer),
     "hotdesk.own": OpModel(_own_facts, _bufferize_own),

@@ -31,13 +31,14 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import DYNAMIC, SLICE, is_memref
 from hotdesk.ir.walking import defining_op, int_array, is_function, made_by, users
+from hotdesk.models.bufferization import MATERIALIZE
 from hotdesk.models.memref import asks_for_size
 from hotdesk.models.new_memory import new_memory
 from hotdesk.models.registry import model_of
 from hotdesk.models.tensor import CAST, EMPTY
 from hotdesk.models.tensor_slices import EXTRACT_SLICE, INSERT_SLICE
 
-INSERTIONS = (INSERT_SLICE, "tensor.parallel_insert_slice", "bufferization.materialize_in_destination")
+INSERTIONS = (INSERT_SLICE, "tensor.parallel_insert_slice", MATERIALIZE)
 _DESTINATION_STYLE = ("linalg", "hotdesk", "tm_tensor", "tensor")
 
 

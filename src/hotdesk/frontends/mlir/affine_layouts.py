@@ -1,4 +1,4 @@
-"""Layouts that affine maps of several results tell, as the strides that they come to.
+"""Affine maps as layouts of memrefs, made strided layouts.
 
     memref<4x8xf32, affine_map<(i, j) -> (j, i)>>    ->    memref<4x8xf32, strided<[1, 4]>>
 

@@ -1,4 +1,4 @@
-"""Attributes of Hotdesk's in a program: what nothing would read, or read otherwise than it was meant, is refused.
+"""Checks of the `hotdesk.*` attributes that users write: what is misspelled, misplaced or contradicts a type is refused.
 
     func.func @f(%x: tensor<?x4xf32> {hotdesk.shape = ["n", "4"], hotdesk.donated}) attributes {hotdesk.bounds = {n = [1, 64]}}
 
@@ -22,7 +22,7 @@ from hotdesk.ir.dialect import FIRST_WANTED
 from hotdesk.ir.functions import named_functions
 from hotdesk.ir.locations import CHECKED_OP, python_line
 from hotdesk.ir.signature import ARGUMENT_ATTRIBUTES, DONATED, SHAPE, Formal, signature
-from hotdesk.ir.types import is_any_tensor, is_buffer, shape_of
+from hotdesk.ir.types import is_any_tensor, is_buffer
 from hotdesk.ir.walking import entry_block, is_declaration, nested_ops
 from hotdesk.passes.tensor.inplace_calls import ANALYSED
 from hotdesk.sizes.size import symbols_of
@@ -52,23 +52,10 @@ def refuse_misplaced(module: ir.Module, entry: ir.Operation, names: Sequence[str
             _check_argument(formal, f"argument '{name}'", place)
         for number, formal in enumerate(given.results):
             _require_known(formal.attributes, _OF_RESULTS, f"result {number}", _NONE_OF_RESULTS, where)
-        require_static_sizes(function)
+        argument_shapes(function)
     for op in nested_ops(module.operation):
         if op.name != "func.func":
             _require_known(op.attributes, _OF_OPS, f"`{op.name}`", "none", python_line(op.location))
-
-
-def require_static_sizes(function: ir.Operation) -> None:
-    """Raises InvalidIRError where `hotdesk.shape` has another size than the type of an argument, or a name for what is fixed."""
-    arguments = signature(function).arguments
-    for number, sizes in argument_shapes(function).items():
-        formal = arguments[number]
-        if SHAPE not in formal.attributes or not isinstance(formal.type, (ir.RankedTensorType, ir.MemRefType)):
-            continue
-        if any(known not in (None, size) for known, size in zip(shape_of(formal.type), sizes, strict=True)):
-            expected, got = f"the sizes of a {formal.type}", str(formal.attributes[SHAPE])
-            where = python_line(function.location)
-            raise InvalidIRError(f"attribute '{SHAPE}'", expected=expected, got=got, where=where)
 
 
 def require_known_sizes(main: ir.Operation, where: str) -> None:

@@ -15,7 +15,7 @@ from hotdesk._bindings import ir
 from hotdesk.frontends.captured import Captured
 from hotdesk.frontends.mlir.affine_layouts import strides_of_maps
 from hotdesk.frontends.mlir.arguments import DTYPES, name_sizes, numbers_as_tensors, results_of, specs_of
-from hotdesk.frontends.mlir.attributes import refuse_misplaced, require_known_sizes, require_static_sizes
+from hotdesk.frontends.mlir.attributes import refuse_misplaced, require_known_sizes
 from hotdesk.frontends.mlir.buffers_of_tensors import settle_buffers
 from hotdesk.frontends.mlir.calling import MlirCalling
 from hotdesk.frontends.mlir.counted import deliver_counted, with_counted
@@ -44,7 +44,6 @@ from hotdesk.frontends.mlir.vector_arguments import vectors_as_arrays
 from hotdesk.frontends.mlir.written_in_part import write_parts_in_memory
 from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.context import entered, run_mlir_passes, verify
-from hotdesk.ir.functions import named_functions
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, signature
 from hotdesk.ir.types import element_of, is_any_tensor, is_memref
@@ -86,8 +85,6 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         forget_memory_spaces(module)
         strides_of_maps(module)
         give_ranks(module)
-        for function in named_functions(module).values():
-            require_static_sizes(function)  # of ranks that were given
         write_parts_in_memory(module)
         refuse_what_is_not_compiled(module, keeps_globals=True)
         clones_as_copies(module)

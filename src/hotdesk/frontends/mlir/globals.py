@@ -48,13 +48,12 @@ from hotdesk.ir.walking import (
     text_of,
     top_level_ops,
 )
-from hotdesk.models.bufferization import TO_TENSOR
+from hotdesk.models.bufferization import TO_TENSOR, materialize
 from hotdesk.models.new_memory import GLOBAL
 from hotdesk.passes.lower.function import contents_of
 from hotdesk.runtime.interface import TensorSpec
 from hotdesk.runtime.shared import aligned
 
-_WRITE = "bufferization.materialize_in_destination"
 _TENSOR, _LOAD, _STORE = "ml_program.global", "ml_program.global_load", "ml_program.global_store"
 
 
@@ -150,7 +149,7 @@ def _room(tensor: ir.Value, main: ir.Operation) -> ir.Value:
     """Memory of a call that holds what a tensor does, from the beginning on."""
     first = top_level_ops(main)[0]
     room = alloc(memref_of(tensor.type), [], first)
-    create(_WRITE, [tensor, room], [], {"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()}, before=first)
+    materialize(tensor, room, first)
     return room
 
 
@@ -166,8 +165,7 @@ def _use_memory(op: ir.Operation, room: ir.Value) -> None:
     elif op.name == _LOAD:
         op.results[0].replace_all_uses_with(_shown(room, op.results[0].type, op))
     else:
-        promised = {"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()}
-        create(_WRITE, [op.operands[0], room], [], promised, before=op)
+        materialize(op.operands[0], room, op)
 
 
 def _use_of(name: str, found: Sequence[ir.Operation]) -> ir.Operation:

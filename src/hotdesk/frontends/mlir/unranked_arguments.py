@@ -29,6 +29,7 @@ from hotdesk.ir.walking import (
     entry_block,
     made_by,
     nested_ops,
+    nested_values,
     next_op,
     symbol_name,
     top_level_ops,
@@ -40,14 +41,13 @@ from hotdesk.models.new_memory import DEALLOC
 from hotdesk.models.scf import FOR
 
 _CASTS = (tensor.CAST, memref.CAST)
-_LOOP = FOR
 _BRANCHES = ("scf.if", "scf.index_switch", "scf.execute_region")
 _READ_SIZES = ("tensor.dim", "tensor.rank", "memref.dim", "memref.rank")
 
 
 def give_ranks(module: ir.Module) -> None:
     """Gives a rank to what has none and may have one."""
-    if not any(map(_is_unranked, _types(module))):
+    if not any(_is_unranked(value.type) for value in nested_values(module.operation)):
         return
     while any(_give_more_ranks(module)):
         pass
@@ -68,13 +68,6 @@ def give_ranks(module: ir.Module) -> None:
         else:
             continue
         _erase_unread(first.results[0])
-
-
-def _types(module: ir.Module) -> Iterator[ir.Type]:
-    """The types of all values of a module."""
-    for op in nested_ops(module.operation):
-        yield from (value.type for value in op.results)
-        yield from (value.type for region in op.regions for block in region.blocks for value in block.arguments)
 
 
 def _give_more_ranks(module: ir.Module) -> Iterator[bool]:
@@ -126,7 +119,7 @@ def _give_rank(module: ir.Module, function: ir.Operation) -> bool:
 
 
 def _retype(value: Any, kind: ir.Type, behind: ir.Operation) -> None:
-    """Gives a value without a rank one; what reads it reads it without, as it is behind the value, in front of an op."""
+    """Gives a value a rank; what reads it reads a cast of it to what it was, which is made in front of the op `behind`."""
     old, readers = value.type, [(use.owner.operation, use.operand_number) for use in value.uses]
     value.set_type(kind)
     plain = cast_to(value, old, behind) if readers else None
@@ -156,7 +149,7 @@ def _give_results_ranks(module: ir.Module, function: ir.Operation) -> bool:
 def _give_ranks_of_ways(op: ir.Operation) -> bool:
     """Gives ranks to results of a branch, a choice or a loop; returns whether it gave any."""
     gave = False
-    for number, result in enumerate(op.results) if op.name in (*_BRANCHES, CHOICE, _LOOP) else ():
+    for number, result in enumerate(op.results) if op.name in (*_BRANCHES, CHOICE, FOR) else ():
         if not _is_unranked(result.type):
             continue
         ways, around = _ways(op, number)
@@ -179,7 +172,7 @@ def _ways(op: ir.Operation, number: int) -> tuple[list[tuple[ir.Operation, int]]
         return [(op, 1), (op, 2)], None
     ends = [list(block.operations)[-1].operation for region in op.regions for block in region.blocks]
     ways = [(end, number) for end in ends if end.name == "scf.yield"]
-    if op.name != _LOOP:
+    if op.name != FOR:
         return ways, None
     return [(op, len(op.operands) - len(op.results) + number), *ways], op.regions[0].blocks[0].arguments[1 + number]
 

@@ -1,10 +1,10 @@
-"""Vectors that a function is given and returns, as arrays of their elements.
+"""Arguments and results that are vectors, as tensors or memrefs of their elements.
 
     func.func @main(%v: vector<4xf32>) -> vector<4xf32> {    ->    func.func @main(%v: tensor<4xf32>) -> tensor<4xf32> {
       return %w : vector<4xf32>                                       %u = vector.transfer_read %v[0]
                                                                       %r = vector.transfer_write %w, %e[0]; return %r
 
-In a program on memrefs they are memrefs. Scalable vectors, and those of elements that no array has, stay.
+They are memrefs in a program on memrefs. Scalable vectors, and those of elements that no array has, stay.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`linalg.generic` on tensors that writes its result in part: in memory, where the rest stays what it was.
+"""`linalg.generic` on tensors whose output maps leave gaps, made `linalg.generic` on memrefs: the gaps stay what they were.
 
     %r = linalg.generic {… (i) -> (i * 2)} ins(%x) outs(%y)
     ->
@@ -18,7 +18,7 @@ from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.building import alloc, create, dynamic_dims, remade
 from hotdesk.ir.types import is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import nested_ops
-from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
+from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR, materialize
 from hotdesk.models.generics import GENERIC
 
 
@@ -63,7 +63,7 @@ def _write_memory(op: ir.Operation) -> None:
             operands.append(seen.results[0])
             continue
         room = alloc(kind, dynamic_dims(value, op), op)
-        create("bufferization.materialize_in_destination", [value, room], [], alone, before=op)
+        materialize(value, room, op)
         operands.append(room)
     remade(op, operands, [])
     for result, room in zip(op.results, operands[first:], strict=True):

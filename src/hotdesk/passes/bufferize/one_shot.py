@@ -228,8 +228,13 @@ class OneShotBufferize(Pass):
         rules = self._spaces()
 
         def read() -> TensorProgram:
-            reads = self.reload_scalars, self.overlapping_moves
-            return read_function(node.function, owned=owned, reload_scalars=reads[0], moves=reads[1], spaces=rules)
+            return read_function(
+                node.function,
+                owned=owned,
+                reload_scalars=self.reload_scalars,
+                moves=self.overlapping_moves,
+                spaces=rules,
+            )
 
         record = read()
         record = read() if copy_between_spaces(record, rules) else record

@@ -1,8 +1,8 @@
-"""Kernels of moves: elements go to other places of the memory that they lie in, none of them overwritten before it is read.
+"""Kernels of `hotdesk.move`: copies between parts of one buffer that may overlap, as C's `memmove` makes them.
 
 Both places have the same sizes and, in one buffer, the same strides, the greatest first: every element moves by one distance.
-Where that is downwards, the first elements go first, else the last ones, as in C's `memmove`. Neighbours in memory go together,
-in vectors that are read before they are written.
+Where that is downwards, the first elements go first, else the last ones: none is overwritten before it is read. Neighbours in
+memory go together, in vectors that are read before they are written.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from hotdesk.ir.building import cast_to, create
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import SLICE, is_memref
 from hotdesk.ir.walking import defining_op, nested_ops, segment_sizes
-from hotdesk.models.bufferization import TO_TENSOR
+from hotdesk.models.bufferization import MATERIALIZE, TO_TENSOR
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import byte_size
 
@@ -76,7 +76,7 @@ def _place(insertion: ir.Operation, before: ir.Operation) -> ir.Value:
     if is_memref(destination.type):
         promises: dict[str, ir.Attribute] = {"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()}
         return create(TO_TENSOR, [destination], [source.type], promises, before=before).results[0]
-    if insertion.name == "bufferization.materialize_in_destination":
+    if insertion.name == MATERIALIZE:
         return destination
     attributes: dict[str, ir.Attribute] = {name: insertion.attributes[name] for name in SLICE}
     attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, *segment_sizes(insertion)[-3:]])

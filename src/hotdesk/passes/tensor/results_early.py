@@ -31,6 +31,7 @@ from hotdesk.ir.building import create
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.signature import signature
 from hotdesk.ir.walking import entry_block
+from hotdesk.models.bufferization import ALLOC_TENSOR, MATERIALIZE
 from hotdesk.passes.base import FunctionPass
 
 _Early = tuple[int, int | None, list[int]]
@@ -90,6 +91,6 @@ def _is_free(readers: Readers, target: int | None, end: OpRecord, taken: Collect
 def _copy(value: ir.Value, target: ir.Value | None, before: ir.Operation) -> ir.Operation:
     """A copy of a tensor, in front of an op, into another one or into new memory."""
     if target is not None:
-        return create("bufferization.materialize_in_destination", [value, target], [value.type], before=before)
+        return create(MATERIALIZE, [value, target], [value.type], before=before)
     segments: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])}
-    return create("bufferization.alloc_tensor", [value], [value.type], segments, before=before)
+    return create(ALLOC_TENSOR, [value], [value.type], segments, before=before)

@@ -1,4 +1,4 @@
-"""An independent check of lower bounds: nothing here is shared with the code that proves them.
+"""An independent check of lower bounds on the arena: shares no code with what proves them.
 
 A bound of the kind "live" or "lent" says: however its buffers are shared out among the arena and the pools, each into one
 memory all its life, the arena has to hold that much at one of the steps. The proof is wrong if there is a way in which it

@@ -1,9 +1,9 @@
-"""A lower bound on the arena that counts whole loans: the least it holds at its fullest, whichever buffers pools hold.
+"""A lower bound on the arena where pools lend to whole buffers alone, by dynamic programming over time.
 
 `bounds.py` counts the bytes that pools can lend at one step. But a buffer is not cut in pieces, so a pool whose capacity is
 no sum of footprints has bytes left over; and it lies in one memory all its life, so one that is lent at a step is lent at all
 others. The least that the arena holds at its fullest, of all ways to share out the buffers by these rules, bounds every plan:
-bytes are counted, and not where they lie. Dynamic programming over time finds it:
+bytes are counted, and not where they lie. It is found so:
 
 1. What counts are the steps at which more than the known bound is live, and of the buffers live there those that a pool may
    host. The others stay in the arena, where they cost nothing.
@@ -144,10 +144,9 @@ class _Loans:
                 found[(*state, _ARENA)] = most
             for pool in self._hosts[newest]:
                 made = (*state, pool)
+                # the padding of one of them, the last, needs no memory
                 padding = max(self._padding[i] for i, where in zip(members, made, strict=True) if where == pool)
-                if (
-                    self._held(made, members, pool) - padding <= self._capacities[pool]
-                ):  # that of the last one needs no memory
+                if self._held(made, members, pool) - padding <= self._capacities[pool]:
                     found[made] = most
         return found
 

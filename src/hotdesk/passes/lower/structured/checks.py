@@ -25,8 +25,6 @@ from hotdesk.models.generics import GENERIC
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.memref import LOAD
 
-_LOAD = LOAD
-
 
 def has_checks(op: ir.Operation) -> bool:
     """Whether there are assertions in the regions of an op."""
@@ -84,12 +82,12 @@ def _is_from_data(value: ir.Value, op: ir.Operation) -> bool:
     needed = _needed(value, op)
     if any(argument in needed for argument in op.regions[0].blocks[0].arguments):
         return True
-    return any(maker.name == _LOAD for maker in map(defining_op, needed) if maker is not None)
+    return any(maker.name == LOAD for maker in map(defining_op, needed) if maker is not None)
 
 
 def _places_from_data(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
     """The loads in the region, with each dim whose place depends on data."""
-    loads = [each for each in _body(op) if each.name == _LOAD]
+    loads = [each for each in _body(op) if each.name == LOAD]
     return [(load, i) for load in loads for i, place in enumerate(list(load.operands)[1:]) if _is_from_data(place, op)]
 
 
@@ -110,7 +108,7 @@ def _by_loops(op: ir.Operation) -> list[list[ir.Operation]]:
     Loops that load from what has no element are not run (`_read_inside`): the check that fails then is in loops of its own.
     """
     maps = cast("list[ir.AffineMap]", indexing_maps(op))
-    loads = [each.results[0] for each in _body(op) if each.name == _LOAD]
+    loads = [each.results[0] for each in _body(op) if each.name == LOAD]
     found: dict[tuple[frozenset[int], frozenset[ir.Value]], list[ir.Operation]] = {}
     for check in (each for each in _body(op) if each.name == ASSERT):
         needed = _needed(check.operands[0], op)
