@@ -3,7 +3,7 @@
     hotdesk.conv %x, %w, %y    ->    %s = memref.alloc() : memref<262144xi8>; hotdesk.conv %x, %w, %y, %s {spread = …}
 
 Always legal. So scratch memory is planned, shared and reported; no kernel allocates. Transposed convolutions
-of one or two dimensions ask for it; `spread` says how their work is cut to fit in there, for their kernels.
+ask for it; `spread` says how their work is cut to fit in there, for their kernels.
 """
 
 from __future__ import annotations

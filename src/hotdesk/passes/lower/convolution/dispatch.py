@@ -58,7 +58,7 @@ def with_spread(spec: ConvolutionSpec) -> ConvolutionSpec:
     elements, ones = (spec.x.element, spec.w.element, spec.y.element), (1,) * len(spec.strides)
     taps = spec.w.sizes[2:]
     if (
-        len(ones) > 2
+        len(ones) > 3
         or spec.strides != ones
         or spec.dilations != ones
         or (spec.input_dilations == ones and taps != ones)

@@ -10,12 +10,15 @@ lie as that wants them, a column for each channel. Its results are added to the 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import reduce
+
 from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
 from hotdesk.passes.lower.convolution.direct import sum_kind
 from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, OperandOffsets, Spread
 from hotdesk.passes.lower.products import MatrixOperand, ProductSizes, write_product
 from hotdesk.passes.lower.scalar import combine, narrow, neutral, widen
-from hotdesk.passes.lower.window import reach
+from hotdesk.passes.lower.window import Slide, reach
 
 WORKSPACE_LIMIT = 256 * 1024  # bytes
 _LANES = 16
@@ -52,8 +55,13 @@ def legal(k: KernelBuilder, p: ConvolutionOperands) -> Condition:
     x_together = p.x_plane(k)[0]
     if not _overlaps(p):
         return x_together
-    (rows, columns), (row, column) = p.slides, p.tap_strides
-    return k.both(x_together, k.either(k.equal(rows.window, 1), k.equal(row, k.mul(columns.window, column))))
+    return reduce(k.both, (_follow(k, p, dim) for dim in range(len(p.slides) - 1)), x_together)
+
+
+def _follow(k: KernelBuilder, p: ConvolutionOperands, dim: int) -> Condition:
+    """Whether taps along a dim are as far apart as all those of the dims behind it take, in steps of the last dim."""
+    inner = reduce(k.mul, (slide.window for slide in p.slides[dim + 1 :]), p.tap_strides[-1])
+    return k.either(k.equal(p.slides[dim].window, 1), k.equal(p.tap_strides[dim], inner))
 
 
 def _overlaps(p: ConvolutionOperands) -> bool:
@@ -68,7 +76,7 @@ def convolve_spread(k: KernelBuilder, p: ConvolutionOperands, cut: Spread, works
         return
     if not p.accumulate and not _every_output_is_read(p):
         _clear(k, p)
-    plane = k.mul(p.slides[0].input, p.slides[1].input)
+    plane = _positions(k, p.slides)
     assert isinstance(p.channels, int)
     results = cut.filters * p.channels if cut.gathers else 0  # where they begin in the workspace
     taps = [slide.window for slide in p.slides]
@@ -94,20 +102,22 @@ def _add_taps(k: KernelBuilder, p: ConvolutionOperands, cut: Spread, workspace: 
     """Writes the loops over images, groups, filters and stretches, each a product of all taps that is added to the outputs."""
     if not p.accumulate:
         _clear(k, p)
-    plane = k.mul(p.slides[0].input, p.slides[1].input)
+    plane = _positions(k, p.slides)
     windows = [slide.window for slide in p.slides]
-    taps = k.mul(*windows)
+    taps = reduce(k.mul, windows, 1)
     with k.loops([p.batch, p.groups]) as (image, group), k.loop(0, p.filters, cut.filters) as first:
         filters = k.minimum(cut.filters, k.sub(p.filters, first))
         here = p.place(k, image, group, first)
         with k.loop(0, plane, cut.width) as start:
             count = k.minimum(cut.width, k.sub(plane, start))
-            left = MatrixOperand(p.w, here.w, p.tap_strides[1], p.w.strides[1], p.w.strides[0])
+            left = MatrixOperand(p.w, here.w, p.tap_strides[-1], p.w.strides[1], p.w.strides[0])
             right = MatrixOperand(p.x, k.add(here.x, start), p.x.strides[1], 1)
             result = MatrixOperand(workspace, 0, cut.width, 1, k.mul(taps, cut.width))
             write_product(k, ProductSizes(taps, count, p.channels, filters), left, right, result, add=False)
             with k.loops([filters, *windows]) as (filter_, *tap):
-                number = k.add(k.mul(filter_, taps), k.mul(tap[0], windows[1]), tap[1])
+                number = reduce(
+                    lambda at, each: k.add(k.mul(at, each[0]), each[1]), zip(windows, tap, strict=True), filter_
+                )
                 source, target = k.mul(number, cut.width), k.add(here.y, k.mul(filter_, p.y.strides[1]))
                 _scatter(k, p, (workspace, source), target, tap, (start, count), add=True)
 
@@ -153,20 +163,53 @@ def _scatter(
     add: bool,
 ) -> None:
     """One filter's results for a stretch of the input's plane, from a position on so many, to where the tap puts them."""
-    rows, columns = p.slides
+    *outer, columns = p.slides
     (workspace, source), (start, count) = results, stretch
-    top = k.floordiv(start, columns.input)
-    bottom = k.ceildiv(k.add(start, count), columns.input)
-    lines = reach(k, k.sub(rows.pad_low, tap[0]), rows.widening, 1, rows.output, top, bottom)
-    with k.loop(0, lines.count(k)) as i:
-        column = k.sub(k.mul(k.add(lines.start, i), columns.input), start)
+    kind = sum_kind(p)
+
+    def write(line: Index, target: Index) -> None:
+        column = k.sub(k.mul(line, columns.input), start)
         first, last = k.maximum(0, k.sub(0, column)), k.minimum(columns.input, k.sub(count, column))
-        run = reach(k, k.sub(columns.pad_low, tap[1]), columns.widening, 1, columns.output, first, last)
-        line = k.add(target, k.mul(k.add(lines.input, k.mul(i, lines.input_step)), rows.output_stride))
+        run = reach(k, k.sub(columns.pad_low, tap[-1]), columns.widening, 1, columns.output, first, last)
         with k.loop(0, run.count(k)) as j:
             value = k.load(workspace, k.add(source, column, run.start, j))
-            output = k.add(line, k.mul(k.add(run.input, k.mul(j, run.input_step)), columns.output_stride))
-            kind = sum_kind(p)
+            output = k.add(target, k.mul(k.add(run.input, k.mul(j, run.input_step)), columns.output_stride))
             if add:
                 value = combine(k, widen(k, k.load(p.y, output), p.y.element, kind), value, kind)
             k.store(narrow(k, value, kind, p.y.element), p.y, output)
+
+    top, bottom = k.floordiv(start, columns.input), k.ceildiv(k.add(start, count), columns.input)
+    _each_line(k, list(zip(outer, tap[:-1], strict=True)), (top, bottom), (0, target), write)
+
+
+def _each_line(
+    k: KernelBuilder,
+    outer: Sequence[tuple[Slide, Index]],
+    lines: tuple[Index, Index],
+    at: tuple[Index, Index],
+    write: Callable[[Index, Index], None],
+) -> None:
+    """Writes loops over lines of the input, of those from one number to another that a tap puts inside the output.
+
+    `outer` are the dims that lines are in, with the place of the tap, `at` the numbers of the first line in these and of its
+    output; `write` is given those of a line.
+    """
+    if not outer:
+        write(*at)
+        return
+    (slide, tap), *inner = outer
+    (begin, end), (first, target) = lines, at
+    size = _positions(k, [each for each, _ in inner])
+    run = reach(
+        k, k.sub(slide.pad_low, tap), slide.widening, 1, slide.output, k.floordiv(begin, size), k.ceildiv(end, size)
+    )
+    with k.loop(0, run.count(k)) as i:
+        skipped = k.mul(k.add(run.start, i), size)
+        output = k.add(target, k.mul(k.add(run.input, k.mul(i, run.input_step)), slide.output_stride))
+        within = k.maximum(0, k.sub(begin, skipped)), k.minimum(size, k.sub(end, skipped))
+        _each_line(k, inner, within, (k.add(first, skipped), output), write)
+
+
+def _positions(k: KernelBuilder, slides: Sequence[Slide]) -> Index:
+    """How many there are in the input."""
+    return reduce(k.mul, (slide.input for slide in slides), 1)

@@ -454,6 +454,34 @@ def test_windows_that_overlap_are_added(
     assert "hotdesk_product_bf16_f32" in run(half)
 
 
+@BOTH
+@pytest.mark.parametrize(
+    ("window", "widening", "pad_low", "pad_high"),
+    [
+        ((2, 2, 2), (2, 2, 2), (1, 1, 1), (1, 1, 1)),
+        ((2, 1, 3), (2, 1, 3), (-1, 0, 1), (4, 0, 2)),  # outputs that read nothing
+        ((4, 4, 4), (2, 2, 2), (2, 2, 2), (2, 2, 2)),
+        ((3, 1, 2), (2, 2, 1), (2, 0, 1), (3, 1, -1)),
+    ],
+)
+def test_transposed_volumes(
+    window: tuple[int, int, int],
+    widening: tuple[int, int, int],
+    pad_low: tuple[int, int, int],
+    pad_high: tuple[int, int, int],
+    dynamic: bool,
+) -> None:
+    ones = (1, 1, 1)
+    case = Case(2, 2, 9, 3, (3, 2, 5), window, ones, ones, pad_low, pad_high, widening)
+    case = replace(case, accumulate=dynamic, dynamic=dynamic)
+    assert GEMM in run(case)
+    run(replace(case, image=(7, 13, 12), filters=19, batch=1, groups=1, gap=2))  # stretches end in the middle of planes
+    run(replace(case, element="bf16", result="f32"))
+    apart = list(contiguous((6, 9, *window)))
+    apart[3] = 7 if window[1] == 1 else apart[3]  # of one tap
+    run(case, w_strides=apart)
+
+
 def test_windows_of_many_taps_that_overlap_have_no_workspace() -> None:
     case = Case(channels=9, image=(6, 6), window=(70, 70), widening=(2, 2), pad_low=(69, 69), pad_high=(69, 69))
     assert UNFOLDED in run(case)
