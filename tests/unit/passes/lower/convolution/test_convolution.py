@@ -1,5 +1,8 @@
 """Convolutions on every path against PyTorch in f64."""
 
+# Views and flags are unpacked from lists and products, whose lengths no checker sees.
+# pyright: reportCallIssue=false, reportArgumentType=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence
