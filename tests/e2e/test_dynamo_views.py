@@ -1,4 +1,4 @@
-"""`torch.compile(model, backend="hotdesk", dynamic=True)`: strides of results, and views among them."""
+"""`torch.compile(model, backend="hotdesk")`: strides of results, and views among them, most of them at open sizes."""
 
 # pyright: basic
 
@@ -65,6 +65,64 @@ def test_views_by_sizes_that_vary(name: str, gradients: bool) -> None:
             for results in (found, expected):
                 torch.stack([each.square().sum() for each in pytree.tree_leaves(results)]).sum().backward()
             torch.testing.assert_close(given[0].grad, given[1].grad, atol=0, rtol=0)
+
+
+COMPUTED: dict[str, Callable[[torch.Tensor], Any]] = {
+    "columns": lambda x: x.sin()[:, 1:],
+    "steps": lambda x: (x * 2)[:, ::2],
+    "broadcast": lambda x: x.sum(0, keepdim=True).expand(x.shape[0], -1),
+    "diagonal": lambda x: (x @ x.t()).diagonal(),
+    "part of two": lambda x: (x * 2).split(x.shape[1] - 2, 1)[0],
+    "rows of a transpose": lambda x: x.sin().t()[1:],
+    "two of one": lambda x: (lambda y: (y[:, ::2], y[:, 1:]))(x * 2),
+    "its strides": lambda x: (lambda y: (y, torch.tensor(y.stride())))((x * 2)[:, ::2]),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_views_of_what_is_computed_lie_as_in_eager_pytorch(name: str) -> None:
+    function = COMPUTED[name]
+    compiled = torch.compile(function, backend="hotdesk", dynamic=True, options={"fallback": False})
+    for columns in (6, 8):
+        x = torch.randn(4, columns)
+        found = compiled(x)
+        assert_same(found, function(x))
+    if name == "two of one":
+        assert found[0].untyped_storage().data_ptr() == found[1].untyped_storage().data_ptr()
+    assert len(hotdesk.dynamo_report().graphs) == 1
+
+
+def test_a_view_alone_takes_no_memory_of_its_own() -> None:
+    """What it is a view of is the result's memory: there is no arena, and no copy."""
+    compiled = torch.compile(lambda x: (x * 2)[:, 1:], backend="hotdesk")
+    x = torch.randn(64, 64)
+    assert compiled(x).untyped_storage().nbytes() == x.nbytes
+    (graph,) = hotdesk.dynamo_report().graphs
+    assert (graph.arena, graph.peak) == (0, x.nbytes)
+
+
+def test_a_view_of_what_is_kept_for_the_backward_graph() -> None:
+    """It has memory of its own, as it may be changed in place, which eager PyTorch refuses and AOTAutograd does not notice."""
+
+    def function(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = x @ w
+        return y[:, ::2], y.sin()
+
+    compiled = torch.compile(function, backend="hotdesk", options={"fallback": False})
+    x, w = torch.randn(4, 6, requires_grad=True), torch.randn(6, 6)
+    view, result = compiled(x, w)
+    assert view.stride() == (6, 2)
+    view.mul_(2)
+    result.sum().backward()
+    torch.testing.assert_close(x.grad, (x @ w).cos().detach() @ w.t())
+    torch.testing.assert_close(view, 2 * (x @ w)[:, ::2])
+
+
+def test_a_view_alone_may_be_changed_in_place() -> None:
+    compiled = torch.compile(lambda x: (x * 2)[:, ::2], backend="hotdesk", options={"fallback": False})
+    x = torch.randn(4, 6, requires_grad=True)
+    compiled(x).mul_(3).sum().backward()
+    torch.testing.assert_close(x.grad, torch.tensor([6.0, 0.0] * 3).expand(4, 6))
 
 
 def test_a_backward_graph_whose_sizes_no_call_tells_runs_in_eager_pytorch() -> None:

@@ -1,11 +1,16 @@
-"""Results of a graph that are views of its arguments or of other results: PyTorch makes them again at each call.
+"""Results of a graph that are views of arguments, of other results or of what it computes: PyTorch makes them at each call.
 
 AOTAutograd makes a view that a function returns from what it is a view of, by sizes, strides and offset of what the graph
 returned. A copy of the view has others. So such results are left to PyTorch's own view ops, on the tensors that were given and
 returned; no program computes or copies them.
 
-A result is one of them if nothing but ops that return views lies between it and an argument that the graph does not change, or a
-result that is computed and lies without gaps, and these ops read nothing else but numbers that follow from arguments.
+A result is one of them if nothing but ops that return views lies between it and
+
+1. an argument that the graph does not change, or a result that is computed and lies without gaps; or
+2. where the result itself has gaps or is broadcast, a value that is computed and has not: the program returns that one in place
+   of the result, as its base. What is kept for a backward graph is another copy: AOTAutograd would not notice that it changes.
+
+The ops read nothing else but numbers that follow from arguments.
 """
 
 # PyTorch is annotated in part only.
@@ -20,6 +25,7 @@ from typing import Any, cast
 
 import torch
 from torch.fx import Graph, GraphModule, Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.lines import node_line
@@ -47,20 +53,28 @@ class ReturnedViews:
     Attributes:
         places: which results they are.
         arguments: the numbers of the arguments that they follow from.
-        bases: the places of the other results that they follow from.
+        bases: the places of the other results that they follow from; those behind all results are no results of the graph.
         make: gives them, of these arguments and results.
+        count: how many results the graph has.
+        computed: the places of the views whose base is no result of the graph's.
     """
 
     places: tuple[int, ...]
     arguments: tuple[int, ...]
     bases: tuple[int, ...]
     make: Callable[..., Sequence[torch.Tensor]]
+    count: int
+    computed: Collection[int]
 
     def put(self, results: list[Any], args: Sequence[Any]) -> None:
-        """Puts the views of a call at their places."""
+        """Puts the views of a call at their places, and drops bases that are no results.
+
+        To autograd a view of such a base is a tensor like any other that was computed, which may be changed in place.
+        """
         given = (*(args[number] for number in self.arguments), *(results[place] for place in self.bases))
         for place, view in zip(self.places, self.make(*given), strict=True):
-            results[place] = view
+            results[place] = view.detach() if place in self.computed else view
+        del results[self.count :]
 
 
 def take_returned_views(graph: Graph, known: Returned) -> ReturnedViews | None:
@@ -76,26 +90,63 @@ def take_returned_views(graph: Graph, known: Returned) -> ReturnedViews | None:
     roots = {*filter(_is_tensor, results[: known.first]), *placeholders} - changed
     views: dict[int, Node] = {}
     bases: dict[Node, int] = {}
+    count = len(results)
+    computed: set[int] = set()
     for place, value in enumerate(results[: known.first]):
         if not _is_tensor(value) or value.op == "placeholder":
             continue
         root = _root(value, roots)
-        is_computed = root.op != "placeholder"
-        if root is value or (is_computed and order_in_memory(root.meta["val"]) is None):
+        if root is value or (root.op != "placeholder" and _has_gaps(root)):
             if place in known.again:
                 raise _no_view(value)
-            continue
+            root = _computed_base(value)
+            if root is None:
+                continue
+            computed.add(place)
         views[place] = value
-        if is_computed:
-            bases[root] = results.index(root)
+        if root.op != "placeholder" and root not in bases:
+            if place in computed:
+                bases[root] = len(results)
+                results.append(root)
+            else:
+                bases[root] = results.index(root)
     if not views:
         return None
-    made = _made(graph, placeholders, views, bases)
+    made = _made(graph, placeholders, views, bases, count, computed)
     for place in views:
         results[place] = ()
     output.args = (tuple(results),)
     graph.eliminate_dead_code()
     return made
+
+
+def _has_gaps(value: Node) -> bool:
+    """Whether a tensor has gaps, is broadcast, or may be: its copy lies in another way. So of several tensors in one value."""
+    return not _is_tensor(value) or order_in_memory(value.meta["val"]) is None
+
+
+def _computed_base(value: Node) -> Node | None:
+    """What is computed that a result with gaps is a view of, and has none itself; None if there is no such value.
+
+    The last one on the way or, of several views of all its elements, the first.
+    """
+    if not _has_gaps(value):
+        return None
+    base: Node | None = value
+    while base is not None and base.op != "placeholder" and _has_gaps(base):
+        base = _source(base)
+    if base is None or base.op == "placeholder":
+        return None
+    source = _source(base)
+    while source is not None and source.op != "placeholder" and _are_same_elements(source, base):
+        base, source = source, _source(source)
+    return base
+
+
+def _are_same_elements(source: Node, view: Node) -> bool:
+    if _has_gaps(source):
+        return False
+    return bool(statically_known_true(source.meta["val"].numel() == view.meta["val"].numel()))
 
 
 def _no_view(value: Node) -> UnsupportedOpError:
@@ -110,14 +161,18 @@ def _no_view(value: Node) -> UnsupportedOpError:
 
 def _root(value: Node, roots: Collection[Node]) -> Node:
     """The last of these nodes on the way to what a value is a view of; the value itself, which is one, if there is no other."""
-    root, node = value, value
-    while node.op != "placeholder" and all(map(_is_number, node.all_input_nodes[1:])):
-        source = _viewed(node)
-        if source is None:
-            break
-        node = source
+    root = value
+    node = _source(value)
+    while node is not None:
         root = node if node in roots else root
+        node = _source(node)
     return root
+
+
+def _source(node: Node) -> Node | None:
+    """What a node is a view of, by numbers that follow from arguments alone; None if it is no such view."""
+    is_told = node.op != "placeholder" and all(map(_is_number, node.all_input_nodes[1:]))
+    return _viewed(node) if is_told else None
 
 
 def _is_number(node: Node) -> bool:
@@ -147,7 +202,14 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, Node) and isinstance(value.meta.get("val"), torch.Tensor)
 
 
-def _made(graph: Graph, placeholders: Sequence[Node], views: dict[int, Node], bases: dict[Node, int]) -> ReturnedViews:
+def _made(
+    graph: Graph,
+    placeholders: Sequence[Node],
+    views: dict[int, Node],
+    bases: dict[Node, int],
+    count: int,
+    computed: Collection[int],
+) -> ReturnedViews:
     """The ops of these views as a module of their own."""
     needed = {*reached(views.values(), lambda node: () if node in bases else node.all_input_nodes)}
     own = Graph()
@@ -165,6 +227,8 @@ def _made(graph: Graph, placeholders: Sequence[Node], views: dict[int, Node], ba
         arguments=tuple(number for number, _ in read),
         bases=tuple(place for place, _ in found),
         make=GraphModule(torch.nn.Module(), own),
+        count=count,
+        computed=frozenset(computed),
     )
 
 
