@@ -57,26 +57,38 @@ def test_no_page_is_left_over() -> None:
 
 @dataclass(frozen=True)
 class Example:
-    """What a page shows: a file, the command that is given it (none: Python runs it), and the message that ends it, if any."""
+    """What a page shows: a file, the command that is given it (none: Python runs it), and the message that it ends with.
+
+    The page of a group shows how an error of it is caught: the message is what the file prints.
+    """
 
     language: str
     file: str
     command: tuple[str, ...]
-    message: str | None
+    message: str
 
     @classmethod
     def of(cls, page: Path) -> Example:
         blocks = re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
-        (language, file), *others = blocks
-        shown = dict(others)
-        message = shown.pop("text", None)
-        command = shown.pop("sh", "")
-        assert not shown
-        assert len(others) == bool(command) + (message is not None)
-        return cls(language, file, tuple(shlex.split(command)), message and message.strip())
+        (language, file), *command, (text, message) = blocks
+        assert text == "text"
+        assert [name for name, _ in command] == (["sh"] if language == "mlir" else [])
+        return cls(language, file, tuple(word for _, line in command for word in shlex.split(line)), message.strip())
 
 
 COMMANDS = {"hotdesk-opt": opt.main, "hotdesk": main.main}
+GROUPS = [found for found in CLASSES if found is HotdeskError or found.code.endswith("00")]
+
+
+def test_groups_are_those_with_errors_of_their_own() -> None:
+    assert {HotdeskError, *(base for found in CLASSES for base in found.__bases__ if base in GROUPS)} == {*GROUPS}
+
+
+@pytest.mark.parametrize("found", GROUPS[1:], ids=lambda found: found.__name__)
+def test_page_of_a_group_leads_to_the_first_and_the_last(found: type[HotdeskError]) -> None:
+    codes = sorted(each.code for each in _family(found)[1:])
+    page = (PAGES / f"{found.code}.md").read_text()
+    assert {codes[0], codes[-1]} <= set(re.findall(r"\[(HD\d+)\]\(\1\.md\)", page))
 
 
 @pytest.mark.parametrize("found", CLASSES, ids=lambda found: found.__name__)
@@ -86,18 +98,19 @@ def test_example_of_the_page_ends_as_it_says(
     example = Example.of(PAGES / f"{found.code}.md")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "torch", torch)  # one example goes without it
+    (named,) = re.findall(r"\[(HD\d{3})\]$", example.message)
+    assert named in [each.code for each in _family(found)]
     if example.language == "mlir":
         Path("model.mlir").write_text(example.file)
         program, *arguments = example.command
         assert COMMANDS[program](arguments) != 0
-        assert example.message is not None
-        assert example.message.endswith(f"[{found.code}]")
         assert example.message in capsys.readouterr().err
         return
     Path("model.py").write_text(example.file)
     code = compile(example.file, "model.py", "exec")
-    if example.message is None:
+    if found in GROUPS:
         exec(code, {"__name__": "__main__"})
+        assert capsys.readouterr().out.strip() == example.message
         return
     with pytest.raises(found) as caught:
         exec(code, {"__name__": "__main__"})

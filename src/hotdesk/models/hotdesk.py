@@ -15,6 +15,9 @@ _INIT = {CONTRACT: 2, CONV: 2, POOL: 1}
 WITH_KERNELS = (*_INIT, ATTENTION, MOVE)
 """The ops whose kernels are made for their operands."""
 FOREIGN = "hotdesk.foreign"
+KEEPS = "keeps"
+"""The attribute of a foreign call that keeps something beside its results, for another call or for the caller: it runs in each
+call of the program, unless nobody uses its results."""
 
 
 def facts(op: ir.Operation) -> Facts:

@@ -6,9 +6,8 @@ from hotdesk._bindings import ir
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import nested_ops
 
-_PURE_DIALECTS = frozenset(
-    ("affine", "arith", "complex", "hotdesk", "index", "linalg", "math", "scf", "tensor", "tm_tensor")
-)
+_COMPUTING_DIALECTS = frozenset(("arith", "hotdesk", "linalg", "math", "tensor", "tm_tensor"))
+_PURE_DIALECTS = _COMPUTING_DIALECTS | {"affine", "complex", "index", "scf"}
 _PURE = frozenset(("bufferization.alloc_tensor", "vector.transfer_read", "vector.transfer_write"))
 _ORDERED = frozenset(("cf.assert", "func.call"))
 
@@ -16,6 +15,15 @@ _ORDERED = frozenset(("cf.assert", "func.call"))
 def is_pure(op: ir.Operation) -> bool:
     """Whether an operation, its regions included, does nothing but make its results from values."""
     return not _touches_memory(op) and all(map(_is_pure_by_name, (op, *nested_ops(op))))
+
+
+def is_computation(op: ir.Operation) -> bool:
+    """Whether an operation is of a kind that computes results from values, and nothing is wanted of it if nobody uses these.
+
+    What its region checks, as that an index lies inside, is about those results alone. Control flow is none: what is checked in
+    there is the program's to say.
+    """
+    return _dialect(op) in _COMPUTING_DIALECTS and len(op.results) > 0
 
 
 def is_ordered(op: ir.Operation) -> bool:
@@ -31,7 +39,11 @@ def is_fence(op: ir.Operation) -> bool:
 
 
 def _is_pure_by_name(op: ir.Operation) -> bool:
-    return op.name.split(".")[0] in _PURE_DIALECTS or op.name in _PURE
+    return _dialect(op) in _PURE_DIALECTS or op.name in _PURE
+
+
+def _dialect(op: ir.Operation) -> str:
+    return op.name.split(".")[0]
 
 
 def _touches_memory(op: ir.Operation) -> bool:

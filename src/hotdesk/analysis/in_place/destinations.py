@@ -11,8 +11,8 @@ is read by a slice of fewer bytes than the state, of which a copy is taken first
 
 Of a function (`choose_destinations`): its ops are decided from the top, with what control flow passes forward known. What comes
 round a loop is not decided by then: a result that lies with one argument of a loop cannot lie with another one, to which it may
-be handed. So a function with loops or branches is analysed with the destinations that were chosen and with its own; a loop that
-would copy more bytes keeps its own, and a function that still would keeps all of them.
+be handed. So in a function with loops or branches the destinations that were chosen are premises on trial (`premise_trials`)
+against its own: a loop that would copy more bytes keeps its own, and a function that still would keeps all of them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from hotdesk.analysis.in_place.copied_slices import smaller_slice
 from hotdesk.analysis.in_place.displacement import find_displacement
 from hotdesk.analysis.in_place.flow_copies import FlowCopies
 from hotdesk.analysis.in_place.flow_edges import FlowEdges
-from hotdesk.analysis.in_place.inplace import analyse_in_place, with_slices
+from hotdesk.analysis.in_place.inplace import NO_PREMISES, InPlaceAnalysis, Premises, Tied, analyse_in_place, under
 from hotdesk.analysis.in_place.places import Places
+from hotdesk.analysis.in_place.premise_trials import try_premises
 from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
@@ -58,12 +59,12 @@ def decide_destination(
     places: Places,
     readers: Readers,
     lent: Collection[int] = (),
-    settled: Collection[tuple[int, int]] = (),
+    settled: Collection[Tied] = (),
 ) -> list[DestinationDecision]:
     """Decides the tied operands of an op, in order, and puts results where they are to be written.
 
     `lent` are contents groups that have memory of the caller's in the end, so that they stay out of arguments; `settled` are
-    operands that are decided already, as (op, operand).
+    operands that are decided already.
     """
     found: list[DestinationDecision] = []
     for operand, result in op.facts.ties:
@@ -106,50 +107,74 @@ def _displaced(
     return DestinationDecision(op.number, operand, result, found.value, found.reason, found.conflict, fresh=True)
 
 
-Destinations = dict[tuple[int, int], int]
-"""The value that becomes operand number so-and-so of an op, by (op, operand)."""
-
-
-def choose_destinations(function: TensorProgram, *, apart: bool = True) -> Destinations:
-    """The operands that take the place of destinations without contents.
+def choose_destinations(function: TensorProgram, *, apart: bool = True) -> Mapping[Tied, int]:
+    """The operands that take the place of destinations without contents, by the op and the operand whose place it is.
 
     With `apart`, what the function returns stays out of its arguments.
     """
-    chosen, slices = _dying(function, apart=apart)
-    if not chosen or not function.flows:
-        return chosen
-    before, after = _copied(function), _copied(_with(with_slices(function, slices), chosen))
-    if sum(after.values()) <= sum(before.values()):
-        return chosen
-    worse = [function.ops[loop] for loop, cost in after.items() if loop >= 0 and cost > before.get(loop, 0)]
-    rest = {key: value for key, value in chosen.items() if not any(loop.number <= key[0] < loop.end for loop in worse)}
-    after = _copied(_with(with_slices(function, slices), rest))
-    return rest if sum(after.values()) <= sum(before.values()) else {}
+    chosen = _choose(function, apart=apart)
+    if not chosen.destinations or not function.flows:
+        return chosen.destinations
+    own = analyse_in_place(function)
+    return try_premises(own, _DestinationsTrial(own, chosen)).premises.destinations
+
+
+class _DestinationsTrial:
+    """The destinations that were chosen, and the slices that are copied for their sake, against those that a function has.
+
+    Attributes:
+        proposed: the value that takes the place of each operand.
+    """
+
+    attempts = 2
+
+    def __init__(self, own: InPlaceAnalysis, chosen: Premises) -> None:
+        self._chosen = chosen
+        self._before = copied_bytes(own)
+        self.proposed: Mapping[Tied, int] = chosen.destinations
+
+    def premises(self, proposed: Mapping[Tied, int]) -> Premises:
+        return replace(self._chosen, destinations=proposed)
+
+    def worth_it(self, proposed: Mapping[Tied, int], found: InPlaceAnalysis) -> Mapping[Tied, int]:
+        if self.is_better(proposed, found):
+            return proposed
+        ops, after = found.function.ops, copied_bytes(found)
+        worse = [ops[loop] for loop, cost in after.items() if loop >= 0 and cost > self._before.get(loop, 0)]
+        return {
+            tied: value
+            for tied, value in proposed.items()
+            if not any(loop.number <= tied[0] < loop.end for loop in worse)
+        }
+
+    def is_better(self, proposed: Mapping[Tied, int], found: InPlaceAnalysis) -> bool:
+        """Whether no more bytes are copied."""
+        return sum(copied_bytes(found).values()) <= sum(self._before.values())
 
 
 _ROUNDS = 4
 """In which slices are found that are copied so that state can be written."""
 
 
-def _dying(function: TensorProgram, *, apart: bool) -> tuple[Destinations, frozenset[int]]:
+def _choose(function: TensorProgram, *, apart: bool) -> Premises:
     """The operands that are chosen, from the top, and the slices that are copied for the sake of state."""
-    begun = _begun(function)
-    slices = frozenset[int]()
+    begun = whole = _begun(function)
+    premises = NO_PREMISES
     for _ in range(_ROUNDS):
         if not begun.slices:
             break
-        slices |= begun.slices
-        begun = _begun(with_slices(function, slices))
-    if begun.slices or (slices and not begun.states):
-        slices, begun = frozenset[int](), _begun(function)
+        premises = replace(premises, slices={**premises.slices, **dict.fromkeys(begun.slices)})
+        begun = _begun(under(function, premises))
+    if begun.slices or (premises.slices and not begun.states):
+        premises, begun = NO_PREMISES, whole
     lent = _returned_groups(begun.function, begun.readers) if apart else frozenset[int]()
-    chosen = begun.states | {
+    dying = {
         (taken.op, taken.operand): taken.value
         for op in begun.function.ops
         for taken in decide_destination(begun.function, op, begun.places, begun.readers, lent, begun.states)
         if taken.fresh and taken.value is not None
     }
-    return chosen, slices
+    return replace(premises, destinations={**begun.states, **dying})
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +184,7 @@ class _Begun:
     function: TensorProgram
     readers: Readers
     places: Places
-    states: Destinations
+    states: Mapping[Tied, int]
     slices: frozenset[int]
 
 
@@ -170,13 +195,13 @@ def _begun(function: TensorProgram) -> _Begun:
     return _Begun(function, readers, places, *_in_state(function, places, readers))
 
 
-def _in_state(function: TensorProgram, places: Places, readers: Readers) -> tuple[Destinations, frozenset[int]]:
+def _in_state(function: TensorProgram, places: Places, readers: Readers) -> tuple[dict[Tied, int], frozenset[int]]:
     """The arguments that are state in whose memory their new contents are computed, in place of operands without contents; and
     the slices that have to be copied so that more may be.
 
     An insertion into an operand without contents leaves what is around its part as it is: that may be anything.
     """
-    found: Destinations = {}
+    found: dict[Tied, int] = {}
     slices: set[int] = set()
     wanted = _states(function, readers)
     for op in function.ops if wanted else ():
@@ -211,19 +236,6 @@ def _states(function: TensorProgram, readers: Readers) -> dict[int, int]:
             groups = reached([readers.root[end]], lambda group: ties.get(group, ()))
             found |= dict.fromkeys(groups, function.arguments[number])
     return found
-
-
-def _with(function: TensorProgram, chosen: Mapping[tuple[int, int], int]) -> TensorProgram:
-    ops = list(function.ops)
-    for (number, operand), value in chosen.items():
-        operands = list(ops[number].operands)
-        operands[operand] = value
-        ops[number] = replace(ops[number], operands=tuple(operands))
-    return replace(function, ops=tuple(ops))
-
-
-def _copied(function: TensorProgram) -> dict[int, int]:
-    return copied_bytes(analyse_in_place(function))
 
 
 def _returned_groups(function: TensorProgram, readers: Readers) -> frozenset[int]:

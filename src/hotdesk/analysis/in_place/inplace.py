@@ -19,7 +19,7 @@ Each decision costs a look at the neighbours of a value in its place, so the ana
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hotdesk.analysis.in_place.displacement import find_displacement
@@ -37,6 +37,9 @@ from hotdesk.explain import Reason
 from hotdesk.models.facts import Facts
 from hotdesk.program.records import FlowEdge
 
+Tied = tuple[int, int]
+"""The number of an op, and of an operand that it may write over."""
+
 
 @dataclass(frozen=True, slots=True)
 class Premises:
@@ -47,18 +50,20 @@ class Premises:
         copy_before_write: no operand with contents is overwritten, whoever reads it.
         anew: loops may yield memory that an iteration made (`flow_copies`).
         merged: values that are one of several, in memory of their own (`merges`).
-        given_up: operands that ops overwrite unread and are not written over, as (op, operand), and why (`writes_given_up`).
+        given_up: operands that ops overwrite unread and are not written over, and why (`writes_given_up`).
         staying: arguments of loops that must each be in one buffer.
         slices: ops whose slice is copied, each with what would be read too late otherwise, if that is why (`copied_slices`).
+        destinations: the values that take the place of operands without contents (`destinations`).
     """
 
     order: Callable[[Sequence[Tie]], list[Tie]] = top_down
     copy_before_write: bool = False
     anew: bool = False
     merged: Mapping[int, Apart] = field(default_factory=dict[int, Apart])
-    given_up: Mapping[tuple[int, int], Reason] = field(default_factory=dict[tuple[int, int], Reason])
+    given_up: Mapping[Tied, Reason] = field(default_factory=dict[Tied, Reason])
     staying: frozenset[int] = frozenset()
     slices: Mapping[int, Clash | None] = field(default_factory=dict[int, Clash | None])
+    destinations: Mapping[Tied, int] = field(default_factory=dict[Tied, int])
 
 
 NO_PREMISES = Premises()
@@ -89,7 +94,7 @@ class InPlaceAnalysis:
     """The decisions of a function in program order, by (op, operand) too, and of what is passed on, under some premises.
 
     Attributes:
-        function: the function that was analysed; ops whose slice is copied read it and make new memory.
+        function: the function that was analysed, as the premises have it (`under`).
         copies: why what control flow passes on along an edge is copied; None if it is passed on as it lies.
         merged: the values that are one of several, in memory of their own.
     """
@@ -97,7 +102,7 @@ class InPlaceAnalysis:
     function: TensorProgram
     premises: Premises
     decisions: tuple[OperandDecision, ...]
-    by_operand: dict[tuple[int, int], OperandDecision]
+    by_operand: dict[Tied, OperandDecision]
     copies: dict[FlowEdge, Conflict | None]
     places: Places
     readers: Readers
@@ -116,24 +121,29 @@ def analyse_in_place(function: TensorProgram, premises: Premises = NO_PREMISES) 
     Where loops may not yield memory that an iteration made, the function is analysed again with those of their arguments staying
     that other loops would have put in several buffers (`FlowCopies.wandering`).
     """
-    function = with_slices(function, premises.slices)
+    function = under(function, premises)
     return _analyse(function, premises, Readers(function), FlowEdges(function))
 
 
 def analyse_again(first: InPlaceAnalysis, premises: Premises) -> InPlaceAnalysis:
-    """The analysis of the same function under other premises."""
-    if premises.slices == first.slices:
+    """The analysis of the same function under other premises, with the slices and destinations of the first and perhaps more."""
+    known = first.premises
+    if premises.slices == known.slices and premises.destinations == known.destinations:
         return _analyse(first.function, premises, first.readers, first.edges)
-    function = with_slices(first.function, premises.slices)
+    function = under(first.function, premises)
     return _analyse(function, premises, Readers(function), first.edges)
 
 
-def with_slices(function: TensorProgram, slices: Collection[int]) -> TensorProgram:
-    """The function with slices, by the ops that take them, that are new memory."""
+def under(function: TensorProgram, premises: Premises) -> TensorProgram:
+    """The function as premises have it: ops whose slice is copied read it and make new memory; destinations are operands."""
     ops = list(function.ops)
-    for number in slices:
+    for number in premises.slices:
         ops[number] = replace(ops[number], facts=Facts(reads=frozenset({0})))
-    return replace(function, ops=tuple(ops)) if slices else function
+    for (number, operand), value in premises.destinations.items():
+        operands = list(ops[number].operands)
+        operands[operand] = value
+        ops[number] = replace(ops[number], operands=tuple(operands))
+    return replace(function, ops=tuple(ops)) if premises.slices or premises.destinations else function
 
 
 def _analyse(function: TensorProgram, premises: Premises, readers: Readers, edges: FlowEdges) -> InPlaceAnalysis:

@@ -5,9 +5,9 @@
 2. It is merged, with those that it is one of, if that copy follows each time the value is made: at the end of the function and
    not in a loop, or at the end of the block that makes it. So a copy on some paths takes the place of a copy on all of them. What
    it is one of only at times, though it is made each time, is not merged with it.
-3. The function is analysed again (`search`). A copy is not spared if it is still there, if all that becomes the merged values is
-   copied too, or if copies to these would destroy something. If in any block more bytes are copied that were not before than are
-   not any more, besides the copies of rule 1, nothing is merged.
+3. The function is analysed again (`premise_trials`). A copy is not spared if it is still there, if all that becomes the merged
+   values is copied too, or if copies to these would destroy something. If in any block more bytes are copied that were not before
+   than are not any more, besides the copies of rule 1, nothing is merged.
 """
 
 from __future__ import annotations
@@ -34,32 +34,32 @@ class MergeTrial:
     """The merges that are tried on top of an analysis without any (rules in the module docstring).
 
     Attributes:
-        spared: copies that are due to values which may be merged, each with these.
+        proposed: copies that are due to values which may be merged, each with these.
     """
 
     attempts = 4
 
     def __init__(self, first: InPlaceAnalysis) -> None:
         self._first = first
-        self.spared = _Behind(first).causes()
-        self._before = _copies(first) if self.spared else frozenset[Copied]()
+        self.proposed = _Behind(first).causes()
+        self._before = _copies(first) if self.proposed else frozenset[Copied]()
 
-    def premises(self, spared: Mapping[Copied, frozenset[int]]) -> Premises:
-        return replace(self._first.premises, merged=_apart(self._first.function, spared))
+    def premises(self, proposed: Mapping[Copied, frozenset[int]]) -> Premises:
+        return replace(self._first.premises, merged=_apart(self._first.function, proposed))
 
-    def sparing(
-        self, spared: Mapping[Copied, frozenset[int]], found: InPlaceAnalysis
+    def worth_it(
+        self, proposed: Mapping[Copied, frozenset[int]], found: InPlaceAnalysis
     ) -> Mapping[Copied, frozenset[int]]:
         after, there = _copies(found), _lying_there(found)
         return {
             copied: targets
-            for copied, targets in spared.items()
+            for copied, targets in proposed.items()
             if copied not in after and targets <= found.merged and _saves(targets, there)
         }
 
-    def is_better(self, spared: Mapping[Copied, frozenset[int]], found: InPlaceAnalysis) -> bool:
+    def is_better(self, proposed: Mapping[Copied, frozenset[int]], found: InPlaceAnalysis) -> bool:
         after = _copies(found)
-        return _costs_no_more(self._first.function, after - self._before, self._before - after - spared.keys())
+        return _costs_no_more(self._first.function, after - self._before, self._before - after - proposed.keys())
 
 
 def _apart(function: TensorProgram, causes: Mapping[Copied, frozenset[int]]) -> dict[int, Apart]:

@@ -7,52 +7,24 @@ Three kinds of premises are tried:
 3. *copied slices* (`copied_slices`): what is a slice of a tensor that is overwritten is copied, instead of the tensor.
 
 A round tries merges, then writes given up, each time with merges anew: a write that is given up may be what lets values merge.
-Merges and writes propose a premise for each copy that is made and that may be spared by it. All of them are tried at once; those
-whose copy is still made are dropped, until all that are left spare theirs, or there were too many attempts. The next round has
-slices copied that were in the way. The round that copies the fewest bytes is kept.
+Both are `premise_trials`: of a premise for each copy that is made and that may be spared by it. The next round has slices copied
+that were in the way. The round that copies the fewest bytes is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Protocol, TypeVar
 
 from hotdesk.analysis.in_place.copied_bytes import copied_with_results
 from hotdesk.analysis.in_place.copied_slices import slices_in_the_way
 from hotdesk.analysis.in_place.inplace import NO_PREMISES, InPlaceAnalysis, Premises, analyse_again, analyse_in_place
 from hotdesk.analysis.in_place.merge_search import MergeTrial
+from hotdesk.analysis.in_place.premise_trials import try_premises
 from hotdesk.analysis.in_place.writes_given_up import WritesTrial
 from hotdesk.analysis.tensors.program import TensorProgram
 
-CopyT = TypeVar("CopyT")
-PremiseT = TypeVar("PremiseT")
 _ROUNDS = 4
 """How often further slices are copied at the most."""
-
-
-class _Trial(Protocol[CopyT, PremiseT]):
-    """Premises of one kind, for the sake of copies that a first analysis makes.
-
-    Attributes:
-        spared: those copies, each with the premise that may spare it.
-        attempts: how often the function is analysed again at the most.
-    """
-
-    spared: Mapping[CopyT, PremiseT]
-    attempts: int
-
-    def premises(self, spared: Mapping[CopyT, PremiseT]) -> Premises:
-        """The premises of the first analysis, with these."""
-        ...
-
-    def sparing(self, spared: Mapping[CopyT, PremiseT], found: InPlaceAnalysis) -> Mapping[CopyT, PremiseT]:
-        """Those that did spare their copies in an analysis."""
-        ...
-
-    def is_better(self, spared: Mapping[CopyT, PremiseT], found: InPlaceAnalysis) -> bool:
-        """Whether the analysis under these premises, which all spare their copies, is to be taken."""
-        ...
 
 
 def search_in_place(
@@ -72,11 +44,11 @@ def search_in_place(
     """
 
     def merged(plain: InPlaceAnalysis) -> InPlaceAnalysis:
-        return _tried(plain, MergeTrial(plain), lambda found: found) if merging else plain
+        return try_premises(plain, MergeTrial(plain)) if merging else plain
 
     def settled(plain: InPlaceAnalysis) -> InPlaceAnalysis:
         found = merged(plain)
-        return _tried(found, WritesTrial(found), merged) if apart else found
+        return try_premises(found, WritesTrial(found), merged) if apart else found
 
     found = best = settled(analyse_in_place(function, premises))
     least = copied_with_results(best)
@@ -89,25 +61,3 @@ def search_in_place(
         if cost < least:
             best, least = found, cost
     return best
-
-
-def _tried(
-    first: InPlaceAnalysis,
-    trial: _Trial[CopyT, PremiseT],
-    searched: Callable[[InPlaceAnalysis], InPlaceAnalysis],
-) -> InPlaceAnalysis:
-    """The analysis under those premises that spare copies, or the first one if that is not better.
-
-    Args:
-        searched: the best of what is tried on top of an analysis under such premises.
-    """
-    spared = trial.spared
-    for _ in range(trial.attempts):
-        if not spared:
-            return first
-        found = searched(analyse_again(first, trial.premises(spared)))
-        kept = trial.sparing(spared, found)
-        if kept == spared:
-            return found if trial.is_better(spared, found) else first
-        spared = kept
-    return first

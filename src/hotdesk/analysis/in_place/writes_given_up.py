@@ -11,8 +11,8 @@
 1. A function is analysed. Its results that lie in memory it was given are copied at the end, and what control flow passes on in
    memory of something else is copied on its way. Each of these leads back, through the operands that ops write over, to the first
    ones that are overwritten unread; or, of several that one op makes, to those that are read, which are copied instead.
-2. The function is analysed again (`search`), in which those ops get new memory. Those by which no copy is spared are dropped, and
-   the last analysis is kept if it copies fewer bytes.
+2. The function is analysed again (`premise_trials`), in which those ops get new memory. Those by which no copy is spared are
+   dropped, and the last analysis is kept if it copies fewer bytes.
 
 What is overwritten unread has no contents that count, so nothing is copied in its place. A result has memory of its caller's, so
 none is allocated for it; for what is passed on, new memory comes in the place of that which it was copied to.
@@ -25,39 +25,37 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from hotdesk.analysis.in_place.copied_bytes import copied_results, copied_with_results
-from hotdesk.analysis.in_place.inplace import NO_PREMISES, InPlaceAnalysis, Premises
+from hotdesk.analysis.in_place.inplace import NO_PREMISES, InPlaceAnalysis, Premises, Tied
 from hotdesk.explain import Reason
 from hotdesk.graphs import reached
 from hotdesk.program.records import FlowEdge
 
 Copied = int | FlowEdge
 """The number of a result, or what control flow passes on."""
-Tied = tuple[int, int]
-"""The number of an op, and of an operand that it may write over."""
 
 
 class WritesTrial:
     """The writes that are given up for a try, for the sake of copies of a first analysis (rules in the module docstring).
 
     Attributes:
-        spared: copies, each with the writes because of which it is made.
+        proposed: copies, each with the writes because of which it is made.
     """
 
     attempts = 2
 
     def __init__(self, first: InPlaceAnalysis) -> None:
         self._first = first
-        self.spared: Mapping[Copied, list[Tied]] = _causes(first)
+        self.proposed: Mapping[Copied, list[Tied]] = _causes(first)
 
-    def premises(self, spared: Mapping[Copied, list[Tied]]) -> Premises:
-        given_up = {tied: _reason(copied) for copied, ties in spared.items() for tied in ties}
+    def premises(self, proposed: Mapping[Copied, list[Tied]]) -> Premises:
+        given_up = {tied: _reason(copied) for copied, ties in proposed.items() for tied in ties}
         return replace(self._first.premises, merged=NO_PREMISES.merged, given_up=given_up)
 
-    def sparing(self, spared: Mapping[Copied, list[Tied]], found: InPlaceAnalysis) -> Mapping[Copied, list[Tied]]:
+    def worth_it(self, proposed: Mapping[Copied, list[Tied]], found: InPlaceAnalysis) -> Mapping[Copied, list[Tied]]:
         copied = {*copied_results(found), *(edge for edge, conflict in found.copies.items() if conflict is not None)}
-        return {each: ties for each, ties in spared.items() if each not in copied}
+        return {each: ties for each, ties in proposed.items() if each not in copied}
 
-    def is_better(self, spared: Mapping[Copied, list[Tied]], found: InPlaceAnalysis) -> bool:
+    def is_better(self, proposed: Mapping[Copied, list[Tied]], found: InPlaceAnalysis) -> bool:
         return copied_with_results(found) < copied_with_results(self._first)
 
 

@@ -22,6 +22,7 @@ from hotdesk._bindings import indexing_maps, ir
 from hotdesk.analysis.order.reaches import LoopReach, dims_in, extents_of, linear, reach_of
 from hotdesk.ir.types import SLICE, is_tensor, kept_dims, shape_of
 from hotdesk.ir.walking import groups_of, int_array, parallel_loops
+from hotdesk.models.convolution import sliding_of
 from hotdesk.models.generics import index_ops, is_linalg
 from hotdesk.models.hotdesk import letters_of
 from hotdesk.models.tensor import COLLAPSE, EXPAND, RESHAPES
@@ -116,9 +117,9 @@ def _window(
     """How rows of the result of a `hotdesk` op reach into those of its operand; None if it has none or sizes are not known."""
     if len(source) != len(result) or not source[2] or not taps or not result[2]:
         return None
-    stride, dilation, low = (int_array(op.attributes[name])[0] for name in ("strides", "dilations", "pad_low"))
-    spread = int_array(op.attributes["input_dilations"])[0] if "input_dilations" in op.attributes else 1
-    return LoopReach(stride, (taps - 1) * dilation + 1, source[2], low, spread)
+    sliding = sliding_of(op)
+    reach = (taps - 1) * sliding.dilations[0] + 1
+    return LoopReach(sliding.strides[0], reach, source[2], sliding.pad_low[0], sliding.input_dilations[0])
 
 
 def _padding(op: ir.Operation) -> Loops | None:

@@ -16,6 +16,7 @@ from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, set_signature, signature
 from hotdesk.ir.types import is_memref, is_tensor
+from hotdesk.models.hotdesk import KEEPS
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.runtime.code.deliveries import Delivery, delivering
 from hotdesk.runtime.code.foreign import ForeignCall
@@ -76,7 +77,7 @@ def _handed_over(result: ir.Value, call: ForeignCall, before: ir.Operation) -> i
     attributes: dict[str, ir.Attribute] = {
         "callee": ir.StringAttr.get(call.symbol),
         "op": ir.StringAttr.get(call.op),
-        "keeps": ir.UnitAttr.get(),
+        KEEPS: ir.UnitAttr.get(),
         "groups": ir.DenseI64ArrayAttr.get([1, 0, 1]),
         "operandSegmentSizes": _segments(2, MOST_OPERANDS),
         "resultSegmentSizes": _segments(int(on_tensors), MOST_RESULTS),

@@ -34,6 +34,7 @@ from hotdesk.frontends.torch.specs import DTYPES
 from hotdesk.frontends.torch.symbolic_numbers import expression_at, plain
 from hotdesk.ir.building import create
 from hotdesk.ir.dialect import MOST_OPERANDS, MOST_RESULTS
+from hotdesk.models.hotdesk import KEEPS
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 
 aten: Any = torch.ops.aten
@@ -150,7 +151,7 @@ class Foreign:
         }
         with ir.InsertionPoint(before), location_of(self.call.location, before):
             if self.call.keeps:
-                attributes["keeps"] = ir.UnitAttr.get()
+                attributes[KEEPS] = ir.UnitAttr.get()
             made = ir.Operation.create("hotdesk.foreign", [v.type for v in inits], operands, attributes).operation
         return dict(zip(site.results, made.results, strict=True))
 

@@ -18,10 +18,12 @@ from hotdesk.errors import LoweringError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, integers, remade
 from hotdesk.ir.locations import source_in_model
+from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import attributes_of, defined_functions, ops_outside_payloads, runs_every_call
-from hotdesk.models.hotdesk import CONV, SPREAD
+from hotdesk.models.convolution import sliding_of
+from hotdesk.models.hotdesk import CONV, SPREAD, scratch_operands
 from hotdesk.passes.base import Pass
-from hotdesk.passes.lower.convolution.dispatch import with_spread, workspace_bytes
+from hotdesk.passes.lower.convolution.dispatch import may_be_cut, with_spread, workspace_bytes
 from hotdesk.passes.lower.named import convolution_spec
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref, seen_by_type
 from hotdesk.passes.properties import NO_TENSORS, SCRATCH_GIVEN, Property
@@ -45,7 +47,7 @@ class AllocateWorkspaces(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
         for function in defined_functions(module):
-            convolutions = [op for op in ops_outside_payloads(function) if op.name == CONV and len(op.operands) == 3]
+            convolutions = [op for op in ops_outside_payloads(function) if op.name == CONV and _may_want(op)]
             if not convolutions:
                 continue
             places = MemrefResolver(function, SymbolicSizes(function))
@@ -70,6 +72,13 @@ class AllocateWorkspaces(Pass):
         remade(op, [*op.operands, scratch], [], {**attributes_of(op), SPREAD: cut})
         op.erase()
         return [Decision(_SUBJECT, Outcome.ALLOCATED, Reason.WORKSPACE, (source,), wanted)]
+
+
+def _may_want(op: ir.Operation) -> bool:
+    """Whether a convolution has no scratch memory yet, and may want some by its attributes."""
+    sliding, taps = sliding_of(op), shape_of(op.operands[1].type)[2:]
+    without = not scratch_operands(op)
+    return without and may_be_cut(sliding.strides, sliding.dilations, sliding.input_dilations, taps)
 
 
 def _place(value: ir.Value, places: MemrefResolver) -> ResolvedMemref:

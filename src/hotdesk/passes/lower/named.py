@@ -12,6 +12,7 @@ from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import flag_of, int_array, integer_of, text_of
 from hotdesk.kernels.machine import target
 from hotdesk.kernels.text import KernelText
+from hotdesk.models.convolution import convolution_of, sliding_of
 from hotdesk.models.hotdesk import ATTENTION, CONTRACT, CONV, MOVE, SPREAD, WITH_KERNELS, letters_of
 from hotdesk.passes.lower.attention import AttentionSpec, attention, scoring
 from hotdesk.passes.lower.contraction import ContractionSpec, contraction
@@ -71,20 +72,21 @@ def convolution_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> Convol
         LoweringError: its workspace is too small for how its work is cut, or that is not three numbers.
     """
     x, w, y = (place.view() for place in operands[:3])
+    said = convolution_of(op)
     spec = ConvolutionSpec(
         x,
         w,
         y,
-        groups=integer_of(op, "groups"),
-        strides=int_array(op.attributes["strides"]),
-        dilations=int_array(op.attributes["dilations"]),
-        pad_low=int_array(op.attributes["pad_low"]),
-        pad_high=int_array(op.attributes["pad_high"]),
-        input_dilations=int_array(op.attributes["input_dilations"]),
-        accumulate=flag_of(op, "accumulate"),
+        groups=said.groups,
+        strides=said.sliding.strides,
+        dilations=said.sliding.dilations,
+        pad_low=said.sliding.pad_low,
+        pad_high=said.sliding.pad_high,
+        input_dilations=said.sliding.input_dilations,
+        accumulate=said.accumulate,
         noalias=cast("tuple[bool, bool, bool]", _noalias(operands[:3])),
-        spread=_spread(int_array(op.attributes[SPREAD])) if SPREAD in op.attributes else None,
-        winograd="winograd" not in op.attributes or flag_of(op, "winograd"),
+        spread=None if said.spread is None else _spread(said.spread),
+        winograd=said.winograd,
     )
     wanted, given = workspace_bytes(spec), sum(shape_of(scratch.type)[0] or 0 for scratch in list(op.operands)[3:])
     if given < wanted or (given and not wanted):
@@ -109,15 +111,16 @@ def attention_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> Attentio
 
 def _pooling(op: ir.Operation, operands: list[ResolvedMemref]) -> PoolingSpec:
     x, y = (place.view() for place in operands)
+    sliding = sliding_of(op)
     return PoolingSpec(
         x,
         y,
         kind=cast("Reduction", text_of(op, "kind")),
         window=int_array(op.attributes["window"]),
-        strides=int_array(op.attributes["strides"]),
-        dilations=int_array(op.attributes["dilations"]),
-        pad_low=int_array(op.attributes["pad_low"]),
-        pad_high=int_array(op.attributes["pad_high"]),
+        strides=sliding.strides,
+        dilations=sliding.dilations,
+        pad_low=sliding.pad_low,
+        pad_high=sliding.pad_high,
         accumulate=flag_of(op, "accumulate"),
         noalias=cast("tuple[bool, bool]", _noalias(operands)),
     )

@@ -17,7 +17,8 @@ from typing import cast
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.types import element_bytes, is_memref
-from hotdesk.ir.walking import int_array, integer_of, nested_ops
+from hotdesk.ir.walking import int_array, nested_ops
+from hotdesk.models.convolution import convolution_of
 from hotdesk.models.generics import is_linalg
 from hotdesk.models.hotdesk import ATTENTION, FOREIGN, foreign_groups, letters_of, scratch_operands
 from hotdesk.models.linalg import inputs_of
@@ -82,11 +83,10 @@ def _operations(op: ir.Operation, memrefs: dict[int, ResolvedMemref]) -> Size:
             summed, columns = sizes.pop("d"), sizes.pop("e")
             return prod(size for c, size in sizes.items() if c != "1") * (2 * (summed + columns) + _float_ops(op) + 4)
         case "hotdesk.conv":
-            transposed = any(each != 1 for each in int_array(op.attributes["input_dilations"]))
+            said = convolution_of(op)
             x, w, y = (memrefs[number].sizes for number in range(3))
-            groups = integer_of(op, "groups")
-            if transposed:  # each element of the input meets each tap of each filter of its group
-                return 2 * prod(x) * (cast(int, w[0]) // groups) * prod(w[2:])
+            if said.sliding.transposed:  # each element of the input meets each tap of each filter of its group
+                return 2 * prod(x) * (cast(int, w[0]) // said.groups) * prod(w[2:])
             return 2 * prod(y) * prod(w[1:])
         case "hotdesk.pool":
             return prod(memrefs[1].sizes) * prod(int_array(op.attributes["window"]))

@@ -5,7 +5,7 @@
 An op is erased iff
 
 1. it has results, and none of them has a use: users go first, so that what only they use goes too;
-2. it has no side effects, by its dialect: `linalg`, `tensor`, `arith`, `math`, `tm_tensor` or `hotdesk`;
+2. it does nothing but compute them (`models.purity`): an op of `linalg`, `tensor`, `arith`, `math`, `tm_tensor` or `hotdesk`;
 3. it stands at the top of a function's body: ops inside of others stay.
 """
 
@@ -18,10 +18,9 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import top_level_ops
+from hotdesk.models.purity import is_computation
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.properties import NO_UNUSED_TENSORS, Property
-
-_PURE = ("linalg", "tensor", "arith", "hotdesk", "tm_tensor", "math")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,6 @@ class EraseDead(FunctionPass):
 
     def run_on(self, function: ir.Operation) -> Iterable[Decision]:
         for op in reversed(top_level_ops(function)):
-            unused = len(op.results) > 0 and all(next(iter(r.uses), None) is None for r in op.results)
-            if unused and op.name.split(".")[0] in _PURE:
+            if is_computation(op) and all(next(iter(result.uses), None) is None for result in op.results):
                 op.erase()
         return ()

@@ -47,14 +47,14 @@ from hotdesk.ir.walking import (
     values_read,
 )
 from hotdesk.models.generics import GENERIC
+from hotdesk.models.hotdesk import KEEPS
 from hotdesk.models.linalg import BROADCAST, FILL
+from hotdesk.models.purity import is_computation
 from hotdesk.models.tensor import EMPTY, KEEPS_NOTHING, VIEWS
 from hotdesk.passes.base import Pass
 from hotdesk.passes.properties import PREPARED_FROM_WEIGHTS, Property
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.size import is_opaque
-
-_MOVABLE_DIALECTS = frozenset({"linalg", "tensor", "arith", "math", "hotdesk", "tm_tensor"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _movable(main: ir.Operation) -> dict[ir.Value, ir.Operation]:
     movable: dict[ir.Value, ir.Operation] = {}
     sizes = SymbolicSizes(main)
     for op in top_level_ops(main):
-        if op.name.split(".")[0] not in _MOVABLE_DIALECTS or len(op.results) == 0 or "keeps" in op.attributes:
+        if not is_computation(op) or KEEPS in op.attributes:
             continue
         if any(is_opaque(size) for result in op.results if is_tensor(result.type) for size in sizes.shape(result)):
             continue

@@ -41,6 +41,7 @@ from hotdesk.ir.walking import (
     segment_sizes,
     users,
 )
+from hotdesk.models.convolution import sliding_of
 from hotdesk.models.generics import GENERIC, read_generic
 from hotdesk.models.hotdesk import CONTRACT, CONV, letters_of
 from hotdesk.models.linalg import BROADCAST
@@ -215,8 +216,8 @@ def _added(sums: ir.Value, narrow: str) -> tuple[ir.Operation, _Base] | None:
 
 def _is_one_sum(maker: ir.Operation) -> bool:
     if maker.name == CONV:
-        widened = int_array(maker.attributes["input_dilations"])
-        return set(widened) == {1} or widened == tuple(shape_of(maker.operands[1].type)[2:])
+        sliding = sliding_of(maker)
+        return not sliding.transposed or sliding.input_dilations == tuple(shape_of(maker.operands[1].type)[2:])
     left, right, output = letters_of(maker)
     return len(set(left + right) - set(output)) == 1
 

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 from torch_mlir import ir
 
-from hotdesk.analysis.in_place import search
+from hotdesk.analysis.in_place import premise_trials, search
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.ir.context import make_context
 from hotdesk.ir.walking import defined_functions
@@ -31,7 +31,7 @@ def _analysed(made: str, returned: str) -> tuple[list[bool], int]:
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         (function,) = defined_functions(module)
-        with patch.object(search, "analyse_again", wraps=search.analyse_again) as again:
+        with patch.object(premise_trials, "analyse_again", wraps=premise_trials.analyse_again) as again:
             analysis = search.search_in_place(read_function(function), apart=True)
     return [decision.in_place for decision in analysis.decisions], 1 + again.call_count
 

@@ -18,6 +18,7 @@ Where a layout or size is known only at run time the kernel asks for it there. `
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -42,7 +43,7 @@ from hotdesk.passes.lower.convolution.winograd import convolve_winograd, is_wort
 from hotdesk.passes.lower.products import has_matrix_products
 from hotdesk.passes.lower.window import dims_that_slide
 
-__all__ = ["ConvolutionSpec", "convolution", "with_spread", "workspace_bytes"]
+__all__ = ["ConvolutionSpec", "convolution", "may_be_cut", "with_spread", "workspace_bytes"]
 
 Path: TypeAlias = Literal["pointwise", "depthwise", "winograd", "unfolded", "direct"]
 
@@ -55,15 +56,10 @@ class _Choice:
 
 def with_spread(spec: ConvolutionSpec) -> ConvolutionSpec:
     """The convolution with its work cut, if a kernel of it wants scratch memory for that."""
-    elements, ones = (spec.x.element, spec.w.element, spec.y.element), (1,) * len(spec.strides)
     taps = spec.w.sizes[2:]
-    if (
-        len(ones) > 3
-        or spec.strides != ones
-        or spec.dilations != ones
-        or (spec.input_dilations == ones and taps != ones)
-        or not has_matrix_products(*elements)
-    ):
+    if not may_be_cut(spec.strides, spec.dilations, spec.input_dilations, taps):
+        return spec
+    if not has_matrix_products(spec.x.element, spec.w.element, spec.y.element):
         return spec
     if _choose(spec).path not in ("winograd", "unfolded"):
         return spec
@@ -77,6 +73,14 @@ def with_spread(spec: ConvolutionSpec) -> ConvolutionSpec:
     if spec.y.element != summed:
         return spec  # outputs of 16 bits would be rounded once for each tap
     return replace(spec, spread=choose_overlapping(filters, channels, math.prod(_known(taps)), plane, capacity))
+
+
+def may_be_cut(
+    strides: Sequence[int], dilations: Sequence[int], input_dilations: Sequence[int], taps: Sequence[int | None]
+) -> bool:
+    """Whether a kernel may want scratch memory: of up to three dimensions, transposed or of one tap, windows side by side."""
+    side_by_side = len(strides) <= 3 and {*strides, *dilations} == {1}
+    return side_by_side and ({*input_dilations} != {1} or {*taps} <= {1, None})
 
 
 def workspace_bytes(spec: ConvolutionSpec) -> int:
