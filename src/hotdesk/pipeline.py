@@ -49,6 +49,7 @@ from hotdesk.passes.tensor.guard_divisions import GuardDivisions
 from hotdesk.passes.tensor.guard_indices import GuardIndices
 from hotdesk.passes.tensor.identity_broadcasts import DropIdentityBroadcasts
 from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
+from hotdesk.passes.tensor.positions import ComputePositions
 from hotdesk.passes.tensor.prepare import SplitPrepare
 from hotdesk.passes.tensor.rearranged_operands import FoldRearrangedOperands
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
@@ -82,7 +83,7 @@ TENSORS = (
         (
             *(_CLEAN, NormalizeNamedOps(), EraseDead(), ReshapesAsViews()),
             *(DropIdentityBroadcasts(), _CLEAN, RecognizeAttention(), FoldRearrangedOperands()),
-            *(GuardIndices(), GuardDivisions(), DecomposeConcatAndPad(concat=False)),
+            *(GuardIndices(), ComputePositions(), GuardDivisions(), DecomposeConcatAndPad(concat=False)),
         ),
     ),
     Stage("prepare", (_CLEAN, SplitPrepare(), EraseDead())),

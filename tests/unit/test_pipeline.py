@@ -76,6 +76,7 @@ def test_the_log_keeps_the_ir_after_each_pass_in_order() -> None:
         "hotdesk-recognize-attention",
         "hotdesk-fold-rearranged-operands",
         "hotdesk-guard-indices",
+        "hotdesk-compute-positions",
         "hotdesk-guard-divisions",
         "hotdesk-decompose-concat-and-pad",
         "hotdesk-split-prepare",
@@ -137,7 +138,8 @@ def test_stages_are_in_order() -> None:
 TEXT = (
     "builtin.module(canonicalize,cse,hotdesk-normalize-named-ops,hotdesk-erase-dead,hotdesk-reshapes-as-views,"
     "hotdesk-drop-identity-broadcasts,canonicalize,cse,hotdesk-recognize-attention,hotdesk-fold-rearranged-operands,"
-    "hotdesk-guard-indices,hotdesk-guard-divisions,hotdesk-decompose-concat-and-pad{concat=false},canonicalize,cse,hotdesk-split-prepare,"
+    "hotdesk-guard-indices,hotdesk-compute-positions,hotdesk-guard-divisions,hotdesk-decompose-concat-and-pad{concat=false},canonicalize,cse,"
+    "hotdesk-split-prepare,"
     "hotdesk-erase-dead,hotdesk-widen-in-readers,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
     "hotdesk-sink-concat,hotdesk-widen-in-readers,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
     "hotdesk-decompose-concat-and-pad,hotdesk-erase-dead,hotdesk-copy-results-early,hotdesk-sum-in-blocks,hotdesk-rematerialize-cheap-ops,"

@@ -27,6 +27,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-drop-identity-broadcasts": "hotdesk.passes.tensor.identity_broadcasts:DropIdentityBroadcasts",
     "hotdesk-recognize-attention": "hotdesk.passes.tensor.attention:RecognizeAttention",
     "hotdesk-fold-rearranged-operands": "hotdesk.passes.tensor.rearranged_operands:FoldRearrangedOperands",
+    "hotdesk-compute-positions": "hotdesk.passes.tensor.positions:ComputePositions",
     "hotdesk-guard-indices": "hotdesk.passes.tensor.guard_indices:GuardIndices",
     "hotdesk-guard-divisions": "hotdesk.passes.tensor.guard_divisions:GuardDivisions",
     "hotdesk-widen-in-readers": "hotdesk.passes.tensor.widenings:WidenInReaders",

@@ -27,6 +27,8 @@ NOT_RUN = {
     "slice_is_a_view": "it has scalar arguments",
     "pad_by_position": "it has no kernel",
     "other": "it is no program",
+    "behind_the_end": "its indices are out of range",
+    "rows_of_data": "its indices may be out of range",
     "element": "its indices may be out of range",
     "checked": "its indices may be out of range",
     "data": "its sizes have no names",

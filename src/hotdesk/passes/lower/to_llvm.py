@@ -29,6 +29,7 @@ from hotdesk.ir.walking import attributes_of, constant_of, defining_op, is_const
 from hotdesk.kernels.elementary import use_elementary_functions
 from hotdesk.models.generics import GENERIC
 from hotdesk.models.scf import FOR
+from hotdesk.passes.lower.split_loops import split_loops
 
 _TO_LOOPS = (
     "func.func(tm-tensor-to-loops)",
@@ -72,6 +73,7 @@ def kernels_to_llvm(module: ir.Module) -> None:
     _call_near_zero(module)
     use_elementary_functions(module)
     _keep_outer_loops(module)
+    split_loops(module)
     run_mlir_passes(module, ",".join(_TO_LLVM), verify_each=False)
     _tell_branches(module)
     _move_as_integers(module)
