@@ -22,7 +22,7 @@ from hotdesk.ir.types import (
 from hotdesk.ir.walking import attributes_of, captured_operands
 
 UNREALIZED_CAST = "builtin.unrealized_conversion_cast"
-_HOW = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 """The predicates of `arith.cmpi`, as it numbers them."""
 _HOW_FLOATS = (
     *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
@@ -139,7 +139,9 @@ def compared(how: str, a: ir.Value, b: ir.Value, before: ir.Operation) -> ir.Val
 
     Such as `ult`, which of integers is "less, without signs", and of floats "less, or one of them is no number".
     """
-    name, known = ("arith.cmpf", _HOW_FLOATS) if isinstance(scalar_of(a.type), ir.FloatType) else ("arith.cmpi", _HOW)
+    name, known = (
+        ("arith.cmpf", _HOW_FLOATS) if isinstance(scalar_of(a.type), ir.FloatType) else ("arith.cmpi", PREDICATES)
+    )
     kind = like_vector(a.type, ir.IntegerType.get_signless(1))
     predicate = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), known.index(how))
     return create(name, [a, b], [kind], {"predicate": predicate}, before=before).results[0]

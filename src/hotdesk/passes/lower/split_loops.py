@@ -26,21 +26,20 @@ from typing import NamedTuple
 
 from hotdesk._bindings import ir
 from hotdesk.graphs import reached
-from hotdesk.ir.building import constant, create, index_constant
+from hotdesk.ir.building import PREDICATES, constant, create, index_constant
 from hotdesk.ir.context import entered
 from hotdesk.ir.loops import for_bounds
 from hotdesk.ir.walking import constant_of, defining_op, integer_of, nested_ops
+from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.memref import LOAD, STORE
 from hotdesk.models.scf import FOR
+from hotdesk.passes.integers import ABSOLUTE, ADD, COMPARE, GREATEST, INDEX_CAST, LEAST, MULTIPLY, SUBTRACT
 
 _MOST_CHOICES = 12
 _MOST_FORMS = 16
 _SMALL = 1 << 40
-_ABS, _MIN, _MAX, _SELECT, _COMPARE = "math.absi", "arith.minsi", "arith.maxsi", "arith.select", "arith.cmpi"
-_CHOICES = (_ABS, _MIN, _MAX, _SELECT)
-_ADD, _SUB, _MUL, _CAST = "arith.addi", "arith.subi", "arith.muli", "arith.index_cast"
-_LESS, _NOT_GREATER, _GREATER, _NOT_LESS = 2, 3, 4, 5
-"""`slt`, `sle`, `sgt` and `sge` as `arith.cmpi` numbers them."""
+_CHOICES = (ABSOLUTE, LEAST, GREATEST, CHOICE)
+_LESS, _NOT_GREATER, _GREATER, _NOT_LESS = (PREDICATES.index(how) for how in ("slt", "sle", "sgt", "sge"))
 
 
 def split_loops(module: ir.Module) -> None:
@@ -52,20 +51,20 @@ def split_loops(module: ir.Module) -> None:
                 _cut(loop)
 
 
-class _Form(NamedTuple):
+class _LinearForm(NamedTuple):
     """A number as a multiple of that of the loop, and a constant."""
 
     slope: int
     constant: int
 
-    def plus(self, other: _Form, times: int = 1) -> _Form:
-        return _Form(self.slope + times * other.slope, self.constant + times * other.constant)
+    def plus(self, other: _LinearForm, times: int = 1) -> _LinearForm:
+        return _LinearForm(self.slope + times * other.slope, self.constant + times * other.constant)
 
 
-_ZERO = _Form(0, 0)
+_ZERO = _LinearForm(0, 0)
 
 
-class _Choice(NamedTuple):
+class _ChoiceBySign(NamedTuple):
     """What an op chooses by, `first` where that is not negative and else `other`, each a value or the negative of one."""
 
     by: tuple[tuple[ir.Value, int], ...]  # values and how often they count
@@ -92,7 +91,7 @@ def _hoist(loop: ir.Operation) -> None:
     block = loop.regions[0].blocks[0]
     number = block.arguments[0]
     for op in _body(loop):
-        if op.name not in (*_CHOICES, _COMPARE, _ADD, _SUB, _MUL, _CAST) or isinstance(
+        if op.name not in (*_CHOICES, COMPARE, ADD, SUBTRACT, MULTIPLY, INDEX_CAST) or isinstance(
             op.results[0].type, ir.FloatType
         ):
             continue
@@ -128,29 +127,29 @@ def _fits(loop: ir.Operation) -> bool:
     return 0 < len(choices) <= _MOST_CHOICES
 
 
-def _choice(op: ir.Operation) -> _Choice | None:
+def _choice(op: ir.Operation) -> _ChoiceBySign | None:
     """What an op chooses, and by what; None if no sign tells."""
     operands = list(op.operands)
-    if op.name == _ABS:
+    if op.name == ABSOLUTE:
         (x,) = operands
-        return _Choice(((x, 1),), 0, (x, 1), (x, -1))
-    if op.name in (_MIN, _MAX):
+        return _ChoiceBySign(((x, 1),), 0, (x, 1), (x, -1))
+    if op.name in (LEAST, GREATEST):
         a, b = operands
-        sign = 1 if op.name == _MAX else -1
-        return _Choice(((a, sign), (b, -sign)), 0, (a, 1), (b, 1))
+        sign = 1 if op.name == GREATEST else -1
+        return _ChoiceBySign(((a, sign), (b, -sign)), 0, (a, 1), (b, 1))
     condition, first, other = operands
     maker = defining_op(condition)
-    how = None if maker is None or maker.name != _COMPARE else integer_of(maker, "predicate")
+    how = None if maker is None or maker.name != COMPARE else integer_of(maker, "predicate")
     if maker is None or how not in (_LESS, _NOT_GREATER, _GREATER, _NOT_LESS):
         return None
     a, b = maker.operands
     sign = 1 if how in (_GREATER, _NOT_LESS) else -1
-    return _Choice(((a, sign), (b, -sign)), int(how in (_LESS, _GREATER)), (first, 1), (other, 1))
+    return _ChoiceBySign(((a, sign), (b, -sign)), int(how in (_LESS, _GREATER)), (first, 1), (other, 1))
 
 
-def _chosen_by(choice: _Choice, loop: ir.Operation) -> list[_Form] | None:
+def _chosen_by(choice: _ChoiceBySign, loop: ir.Operation) -> list[_LinearForm] | None:
     """All that what it chooses by may be."""
-    found = [_Form(0, -choice.less)]
+    found = [_LinearForm(0, -choice.less)]
     for value, times in choice.by:
         forms = _forms(value, loop)
         if forms is None or len(found) * len(forms) > _MOST_FORMS:
@@ -159,24 +158,24 @@ def _chosen_by(choice: _Choice, loop: ir.Operation) -> list[_Form] | None:
     return found
 
 
-def _forms(value: ir.Value, loop: ir.Operation) -> list[_Form] | None:
+def _forms(value: ir.Value, loop: ir.Operation) -> list[_LinearForm] | None:
     """All that an integer may be, by rule 2; None if it may be something else."""
     known, maker = constant_of(value), defining_op(value)
     if isinstance(known, int):
-        return [_Form(0, known)] if abs(known) < _SMALL else None
+        return [_LinearForm(0, known)] if abs(known) < _SMALL else None
     if value == loop.regions[0].blocks[0].arguments[0]:
-        return [_Form(1, 0)]
+        return [_LinearForm(1, 0)]
     if maker is None or maker.block != loop.regions[0].blocks[0] or str(value.type) not in ("index", "i64"):
         return None
-    found: list[_Form] | None = None
-    if maker.name == _CAST:
+    found: list[_LinearForm] | None = None
+    if maker.name == INDEX_CAST:
         found = _forms(maker.operands[0], loop)
     elif maker.name in _CHOICES:
         choice = _choice(maker)
         sides = [] if choice is None else [(_forms(side, loop), sign) for side, sign in (choice.first, choice.other)]
         found = [_ZERO.plus(each, sign) for forms, sign in sides for each in forms or ()]
         found = None if any(forms is None for forms, _ in sides) else found
-    elif maker.name in (_ADD, _SUB, _MUL):
+    elif maker.name in (ADD, SUBTRACT, MULTIPLY):
         left, right = (_forms(each, loop) for each in maker.operands)
         found = [] if left is None or right is None else _combined(maker.name, left, right)
     if not found or len(found) > _MOST_FORMS or any(max(map(abs, each)) >= _SMALL for each in found):
@@ -184,10 +183,10 @@ def _forms(value: ir.Value, loop: ir.Operation) -> list[_Form] | None:
     return [*dict.fromkeys(found)]
 
 
-def _combined(name: str, left: list[_Form], right: list[_Form]) -> list[_Form]:
+def _combined(name: str, left: list[_LinearForm], right: list[_LinearForm]) -> list[_LinearForm]:
     """The sums, differences or products; none where neither factor is a constant."""
-    if name != _MUL:
-        return [a.plus(b, 1 if name == _ADD else -1) for a, b in product(left, right)]
+    if name != MULTIPLY:
+        return [a.plus(b, 1 if name == ADD else -1) for a, b in product(left, right)]
     if any(each.slope for each in right):
         left, right = right, left
     return [] if any(each.slope for each in right) else [_ZERO.plus(a, b.constant) for a, b in product(left, right)]
@@ -235,6 +234,6 @@ def _choose(op: ir.Operation, is_first: bool) -> None:
     assert choice is not None
     value, sign = choice.first if is_first else choice.other
     if sign < 0:
-        value = create(_SUB, [constant(0, value.type, op), value], [value.type], before=op).results[0]
+        value = create(SUBTRACT, [constant(0, value.type, op), value], [value.type], before=op).results[0]
     op.results[0].replace_all_uses_with(value)
     op.erase()

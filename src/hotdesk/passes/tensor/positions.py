@@ -27,21 +27,34 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.ir.building import clone_with, constant, create, replace
+from hotdesk.ir.building import PREDICATES, clone_with, constant, create, replace
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
-from hotdesk.ir.walking import constant_of, constant_op, defining_op, groups_of, integer_of, nested_ops, parallel_loops
+from hotdesk.ir.walking import (
+    constant_of,
+    constant_op,
+    defining_op,
+    groups_of,
+    integer_of,
+    is_constant,
+    nested_ops,
+    parallel_loops,
+)
 from hotdesk.models.cf import ASSERT
+from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.generics import GENERIC
 from hotdesk.models.linalg import inputs_of
+from hotdesk.models.payloads import LOADS
+from hotdesk.models.tensor import EXPAND
 from hotdesk.passes.base import FunctionPass
+from hotdesk.passes.integers import ABSOLUTE, ADD, COMPARE, GREATEST, INDEX_CAST, LEAST, MULTIPLY, SUBTRACT
 
-_EXTRACT, _EXPAND, _INDEX, _CAST = "tensor.extract", "tensor.expand_shape", "linalg.index", "arith.index_cast"
-_ABS, _MIN, _MAX, _SELECT, _COMPARE = "math.absi", "arith.minsi", "arith.maxsi", "arith.select", "arith.cmpi"
-_SUMS = ("arith.addi", "arith.subi", "arith.muli")
-_PLAIN = ("arith.constant", _INDEX, _CAST, _ABS, _MIN, _MAX, _SELECT, _COMPARE, *_SUMS)
+_INDEX = "linalg.index"
+_PLAIN = ("arith.constant", _INDEX, INDEX_CAST, ABSOLUTE, LEAST, GREATEST, CHOICE, COMPARE, ADD, SUBTRACT, MULTIPLY)
 _MOST = 48
 """Operations that a place takes."""
+_OF_ENDS = {ADD: int.__add__, SUBTRACT: int.__sub__, MULTIPLY: int.__mul__, LEAST: min, GREATEST: max}
+"""What gives the ends of a range from those of others."""
 _BITS = {"i64": 64, "i32": 32, "index": 64}
 
 
@@ -67,7 +80,7 @@ def _reads_at_places(op: ir.Operation) -> bool:
     if any(None in shape_of(value.type) for value in op.operands) or not inputs_of(op):
         return False
     body = _body(op)
-    return any(each.name == _EXTRACT for each in body) and not any(len(each.regions) for each in body)
+    return any(each.name in LOADS for each in body) and not any(len(each.regions) for each in body)
 
 
 def _body(op: ir.Operation) -> list[ir.Operation]:
@@ -86,7 +99,7 @@ def _computed(op: ir.Operation) -> list[ir.Value]:
         kind = element_of(op.operands[number].type)
         if dims is None or kind not in _BITS or not _needed(block.arguments[number], block):
             continue
-        made = _Places(first).of(op.operands[number], dims)
+        made = _TableElements(first).of(op.operands[number], dims)
         if made is not None:
             block.arguments[number].replace_all_uses_with(made)
             gone.append(number)
@@ -105,7 +118,7 @@ def _needed(value: ir.Value, block: ir.Block) -> bool:
     for each in waiting:  # grows
         for use in each.uses:
             user = cast(Any, use.owner).operation
-            if user.name == _EXTRACT and use.operand_number > 0:
+            if user.name in LOADS and use.operand_number > 0:
                 return True
             if user.name in _PLAIN and user.block == block and user.results[0] not in seen:
                 seen.add(user.results[0])
@@ -136,7 +149,7 @@ def _sizes(op: ir.Operation, maps: list[ir.AffineMap]) -> dict[int, int]:
     return sizes
 
 
-class _Places:
+class _TableElements:
     """Writes elements of tables in front of an op in the loops that read them."""
 
     def __init__(self, before: ir.Operation) -> None:
@@ -147,7 +160,7 @@ class _Places:
         maker = defining_op(table)
         if maker is None:
             return None
-        if maker.name == _EXPAND:
+        if maker.name == EXPAND:
             shape, kept = shape_of(table.type), list[int | None]()
             for group in groups_of(maker):
                 long = [dim for dim in group if shape[dim] != 1]
@@ -218,7 +231,7 @@ def _settle(op: ir.Operation, sizes: dict[int, int]) -> bool:
                 return False
         elif len(each.results) == 1 and (found := _range(each, ranges, sizes)) is not None:
             ranges[each.results[0]] = found
-            if each.name == _COMPARE and found[0] == found[1]:
+            if each.name == COMPARE and found[0] == found[1]:
                 known = constant(found[0], each.results[0].type, each)
                 ranges[known] = found
                 each.results[0].replace_all_uses_with(known)
@@ -230,31 +243,19 @@ def _range(op: ir.Operation, ranges: dict[ir.Value, tuple[int, int]], sizes: dic
     if op.name == _INDEX:
         return 0, max(0, sizes[integer_of(op, "dim")] - 1)
     given = [_known(value) or ranges.get(value) for value in op.operands]
-    if op.name not in _PLAIN or None in given or op.name == "arith.constant":
+    if op.name not in _PLAIN or None in given or is_constant(op):
         return None
     known = cast("list[tuple[int, int]]", given)
-    ends = [*product(*known)]
-    match op.name:
-        case "arith.addi":
-            found = [a + b for a, b in ends]
-        case "arith.subi":
-            found = [a - b for a, b in ends]
-        case "arith.muli":
-            found = [a * b for a, b in ends]
-        case "arith.minsi":
-            found = [min(a, b) for a, b in ends]
-        case "arith.maxsi":
-            found = [max(a, b) for a, b in ends]
-        case "math.absi":
-            ((low, high),) = known
-            found = [abs(low), abs(high), *([0] if low <= 0 <= high else [])]
-        case "arith.select":
-            condition, first, other = known
-            found = [*(first if condition[1] else ()), *(other if not condition[0] else ())]
-        case "arith.cmpi":
-            return _compared(integer_of(op, "predicate"), *known)
-        case _:
-            found = [*known[0]]
+    if op.name == COMPARE:
+        return _compared(integer_of(op, "predicate"), *known)
+    if op.name in _OF_ENDS:
+        found = [_OF_ENDS[op.name](*ends) for ends in product(*known)]
+    elif op.name == CHOICE:
+        condition, first, other = known
+        found = [*(first if condition[1] else ()), *(other if not condition[0] else ())]
+    else:
+        ((low, high),) = known
+        found = [low, high] if op.name == INDEX_CAST else [abs(low), abs(high), *([0] if low <= 0 <= high else [])]
     bits = _BITS.get(str(op.results[0].type))
     low, high = min(found), max(found)
     return (low, high) if bits is not None and -(1 << (bits - 1)) <= low and high < 1 << (bits - 1) else None
@@ -271,8 +272,7 @@ def _known(value: ir.Value) -> tuple[int, int] | None:
 
 def _compared(how: int, a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int] | None:
     """1 and 1 where it holds for all, 0 and 0 for none, else 0 and 1; None of unsigned ones where the other may be negative."""
-    names = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-    name = names[how]
+    name = PREDICATES[how]
     if name[0] == "u":
         if b[0] < 0:
             return None
