@@ -31,25 +31,43 @@ def block_transposed(op: ir.Operation) -> None:
     if found is None:
         return
     _move_inside(op, found)
-    count = len(parallel_loops(op))
+    inner = len(parallel_loops(op)) - 1
     sizes = _sizes(op)
-    blocks = {count - 2: _OUTER, count - 1: _INNER}
     begins, lengths = dict[int, ir.Value](), dict[int, int | ir.Value]()
-    inside = op
-    for number, block in blocks.items():
-        memref, place = sizes[number]
-        size, known = dim(memref, place, inside), shape_of(memref.type)[place]
-        bounds = [index_constant(0, inside), size, index_constant(block, inside)]
-        _, begins[number], _, end = loop(bounds, [], inside)
-        op.move_before(end)
-        inside = end
-        if known is not None and known % block == 0:
-            lengths[number] = block
-        else:
-            rest = create("arith.subi", [size, begins[number]], [size.type], before=op).results[0]
-            least = [rest, index_constant(block, op)]
-            lengths[number] = create("arith.minsi", least, [size.type], before=op).results[0]
-    _see_parts(op, begins, lengths)
+    size, known = _size_before(sizes[inner - 1], op)
+    begins[inner - 1] = _into_loop(op, size, _OUTER)
+    if known is not None and known % _OUTER == 0:
+        lengths[inner - 1] = _OUTER
+    else:
+        rest = create("arith.subi", [size, begins[inner - 1]], [size.type], before=op).results[0]
+        least = [rest, index_constant(_OUTER, op)]
+        lengths[inner - 1] = create("arith.minsi", least, [size.type], before=op).results[0]
+    size, known = _size_before(sizes[inner], op)
+    if known is not None and known % _INNER == 0:
+        begins[inner], lengths[inner] = _into_loop(op, size, _INNER), _INNER
+        _see_parts(op, begins, lengths)
+        return
+    if known is None:
+        over = create("arith.remsi", [size, index_constant(_INNER, op)], [size.type], before=op).results[0]
+        whole = create("arith.subi", [size, over], [size.type], before=op).results[0]
+    else:
+        over, whole = known % _INNER, index_constant(known - known % _INNER, op)
+    last = op.clone(ip=ir.InsertionPoint.after(op))
+    _see_parts(op, {**begins, inner: _into_loop(op, whole, _INNER)}, {**lengths, inner: _INNER})
+    _see_parts(last, {**begins, inner: whole}, {**lengths, inner: over})
+
+
+def _into_loop(op: ir.Operation, size: ir.Value, block: int) -> ir.Value:
+    """Moves an op into a loop in its place that goes as far as a size by blocks; where each begins."""
+    _, begin, _, end = loop([index_constant(0, op), size, index_constant(block, op)], [], op)
+    op.move_before(end)
+    return begin
+
+
+def _size_before(place: tuple[ir.Value, int], op: ir.Operation) -> tuple[ir.Value, int | None]:
+    """The size of a dim of a memref as a value before an op, and as a number if it is known."""
+    memref, number = place
+    return dim(memref, number, op), shape_of(memref.type)[number]
 
 
 def _transposed_loops(op: ir.Operation) -> tuple[int, int] | None:

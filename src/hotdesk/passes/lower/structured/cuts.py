@@ -2,14 +2,16 @@
 
 A loop can be cut if no two of its iterations touch the same element that is written: it is parallel, every memref that is written
 has it as a dim of its own, and a memref that is read as well is read where it is written. Of these the outermost that has enough
-iterations is taken, so that threads work on memory that is far apart.
+iterations is taken, so that threads work on memory that is far apart. The loop that steps through the result by one element is
+vectorised: it stays whole where others that are one (`joined`) have enough iterations together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 from typing import Any, cast
 
@@ -21,6 +23,7 @@ from hotdesk.kernels.text import Index, KernelBuilder, View
 from hotdesk.models.generics import GENERIC, is_dear
 from hotdesk.models.linalg import inputs_of
 from hotdesk.passes.lower.structured.checks import can_check_apart, has_checks
+from hotdesk.passes.lower.structured.joined import Joined
 
 _DEAR = 10  # operations that an elementary function or a division stands for
 _ENOUGH = 16  # iterations of a loop that is taken for its place
@@ -28,16 +31,16 @@ _ENOUGH = 16  # iterations of a loop that is taken for its place
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A loop to be cut.
+    """A loop to be cut, or several that are one.
 
     Attributes:
-        loop: its number.
-        dims: the dim of each memref that it runs through, of those that have one.
-        lengths: for each loop of the op, a memref and the dim of it that is as long; the cut one first.
+        loops: their numbers.
+        dims: the dim of each memref that the last of them runs through, of those that have one.
+        lengths: for each loop of the op, a memref and the dim of it that is as long; those of the cut ones first.
         weight: operations of an iteration.
     """
 
-    loop: int
+    loops: tuple[int, ...]
     dims: Mapping[ir.Value, int]
     lengths: tuple[tuple[ir.Value, int], ...]
     weight: int
@@ -48,10 +51,12 @@ def find_cut(
     views: Mapping[ir.Value, View],
     bases: Mapping[ir.Value, ir.Value],
     indexed: AbstractSet[ir.Value],
+    joined: Joined | None = None,
 ) -> Cut | None:
-    """The loop of an op on memrefs that is worth cutting; None where none can be, or all sizes are known and small.
+    """What is worth cutting of the loops of an op on memrefs; None where none can be, or all sizes are known and small.
 
-    None can be if an operand is `indexed` as well: read at indices of its own, which may lie in another thread's range.
+    None can be if an operand is `indexed` as well: read at indices of its own, which may lie in another thread's range. `joined`
+    are its loops as they are without a cut, if some of them are one.
     """
     if op.name != GENERIC or (has_checks(op) and not can_check_apart(op)):
         return None
@@ -74,8 +79,23 @@ def find_cut(
     weight = _weight(op)
     if None not in known and (prod(cast("list[int]", known)) * weight < 2 * GRAIN or known[loop] == 1):
         return None
-    order = [loop, *(i for i in range(len(kinds)) if i != loop)]
-    return Cut(loop, dims[loop] or {}, tuple(cast(Any, lengths[i]) for i in order), weight)
+    loops = (loop,)
+    if joined is not None and any(_is_by_one(views[value], (dims[loop] or {})[value]) for value in written):
+        others = (group for group in joined.loops if len(group) > 1 and loop not in group and {*group} <= {*found})
+        loops = next((group for group in others if _enough(known[i] for i in group)), loops)
+    order = [*loops, *(i for i in range(len(kinds)) if i not in loops)]
+    return Cut(loops, dims[loops[-1]] or {}, tuple(cast(Any, lengths[i]) for i in order), weight)
+
+
+def _enough(sizes: Iterable[int | None]) -> bool:
+    """Whether loops have enough iterations together to be taken for their place, or may have."""
+    known = list(sizes)
+    return None in known or prod(cast("list[int]", known)) >= _ENOUGH
+
+
+def _is_by_one(view: View, dim: int) -> bool:
+    """Whether a loop over a dim of a memref steps through it by one element."""
+    return view.strides[dim] == 1 and view.sizes[dim] != 1
 
 
 def _dims(operands: Sequence[ir.Value], maps: Sequence[ir.AffineMap], loop: int) -> dict[ir.Value, int] | None:
@@ -143,9 +163,8 @@ def head_text(cut: Cut, memrefs: Sequence[ir.Value], views: Sequence[View], type
     """The kernel that shares out the ranges, as text with its declarations; `types` as above."""
     k = _Head(views, types)
     sizes: list[Index] = [k.operands[memrefs.index(value)].sizes[dim] for value, dim in cut.lengths]
-    work: Index = cut.weight
-    for size in sizes:
-        work = k.mul(work, size)
-    k.share(sizes[0], k.floordiv(work, GRAIN), 1)
+    tasks = reduce(k.mul, sizes[: len(cut.loops)])
+    work = reduce(k.mul, sizes, cast(Index, cut.weight))
+    k.share(tasks, k.floordiv(work, GRAIN), 1)
     head = k.finish()
     return "\n".join([*head.declarations, head.text])

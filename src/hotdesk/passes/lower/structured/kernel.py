@@ -81,8 +81,10 @@ def build_loop_kernel(
     views = [place.view() for place in resolved]
     bases = {value: place.base for value, place in zip(memrefs, resolved, strict=True)}
     seen = dict(zip(memrefs, views, strict=True))
-    cut = find_cut(op, seen, bases, reads.indexed)
-    joined = join_loops(op, seen, reads.indexed, () if cut is None else (cut.loop,))
+    joined = join_loops(op, seen, reads.indexed)
+    cut = find_cut(op, seen, bases, reads.indexed, joined)
+    if cut is not None and len(cut.loops) == 1:
+        joined = join_loops(op, seen, reads.indexed, cut.loops)
     types = [*([ir.IndexType.get()] * (len(scalars) + len(reads.indices))), *(value.type for value in reads.passed)]
     status = ir.MemRefType.get([], ir.IntegerType.get_signless(32))
     own = [str(kind) for kind in (*types[len(scalars) :], *([status] if is_checked else ()))]
@@ -110,7 +112,8 @@ def build_loop_kernel(
         if joined is not None:
             joined.apply(clone)
         if cut is not None and piece is not None:
-            _count_from(clone, cut.loop if joined is None else joined.loop(cut.loop), piece.first)
+            loop = cut.loops[-1]
+            _count_from(clone, loop if joined is None else joined.loop(loop), piece.first)
         if "iterator_types" in op.attributes and "reduction" in str(op.attributes["iterator_types"]):
             _allow_reassociation(clone)
         if is_checked:  # last: nothing stays of an op that only checks

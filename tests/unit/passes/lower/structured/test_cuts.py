@@ -45,6 +45,18 @@ def test_the_outermost_loop_that_is_long_enough_is_cut() -> None:
     assert f"memref<4x?xf32, strided<[{N * M}, 1], offset: ?>>" in text
 
 
+def test_loops_that_are_one_are_cut_where_the_result_would_be_cut_in_its_rows() -> None:
+    """Images whose channels come last: 14 by 14 pixels are shared out, not the channels of each, which are a row."""
+    image, rows = "memref<1024x14x14xf32>", "memref<14x14x1024xf32>"
+    maps = "affine_map<(i, j, c) -> (c, i, j)>", "affine_map<(i, j, c) -> (i, j, c)>"
+    loops = ", ".join(['"parallel"'] * 3)
+    op = generic(f"%x : {image} by {maps[0]}", f"%y : {rows} by {maps[1]}", iterators=loops)
+    made, text = kernel(f"%x: {image}, %y: {rows}", op)
+    assert "arith.constant 196 : index" in made.head
+    assert "memref<?x1024xf32, strided<[1024, 1], offset: ?>>" in text
+    assert "memref<1024x?xf32, strided<[196, 1], offset: ?>>" in text
+
+
 def test_little_work_is_done_by_one_thread() -> None:
     small = "memref<64x64xf32>"
     made, _ = kernel(f"%x: {small}, %y: {small}", generic(f"%x : {small} by {ID}", f"%y : {small} by {ID}"))
@@ -132,7 +144,7 @@ def test_ranges_together_are_the_whole(shape: tuple[int, int]) -> None:
     x, y, z = (draw.random(each, dtype=np.float32) for each in (shape, shape[::-1], shape[1:]))
     places = np.arange(rows)[:, None] * np.arange(columns)
     found = program(x, y, z)
-    np.testing.assert_allclose(found, x * y.T + z + places.astype(np.float32), rtol=1e-6)
+    np.testing.assert_allclose(found, x * np.transpose(y) + z + places.astype(np.float32), rtol=1e-6)
 
 
 @pytest.mark.parametrize("row", [0, 1, N - 1])
