@@ -7,7 +7,7 @@
 1. Where an op copies what it overwrites because a slice of it is read later, or by itself, the slice is copied instead, if it has
    fewer bytes. The slice that is nearest to the read counts. Where an op copies a slice that it overwrites, the slice is copied
    when it is taken: what writes to slices of it may do so there.
-2. The function is analysed again (`search`), its slices being new memory. That may show further slices; there are a few rounds.
+2. The function is analysed again (`search`), its slices being new memory. That may show further slices: there are `ROUNDS`.
 3. The round that copies the fewest bytes is kept, the first of them if none copies fewer than without.
 """
 
@@ -20,6 +20,9 @@ from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.interference import Clash
 from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
+
+ROUNDS = 4
+"""How often further slices are copied at the most."""
 
 
 def slices_in_the_way(analysis: InPlaceAnalysis) -> dict[int, Clash | None]:

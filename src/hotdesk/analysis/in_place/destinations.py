@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from hotdesk.analysis.in_place.copied_bytes import copied_bytes
-from hotdesk.analysis.in_place.copied_slices import smaller_slice
+from hotdesk.analysis.in_place.copied_slices import ROUNDS, smaller_slice
 from hotdesk.analysis.in_place.displacement import find_displacement
 from hotdesk.analysis.in_place.flow_copies import FlowCopies
 from hotdesk.analysis.in_place.flow_edges import FlowEdges
@@ -152,15 +152,11 @@ class _DestinationsTrial:
         return sum(copied_bytes(found).values()) <= sum(self._before.values())
 
 
-_ROUNDS = 4
-"""In which slices are found that are copied so that state can be written."""
-
-
 def _choose(function: TensorProgram, *, apart: bool) -> Premises:
     """The operands that are chosen, from the top, and the slices that are copied for the sake of state."""
     begun = whole = _begun(function)
     premises = NO_PREMISES
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         if not begun.slices:
             break
         premises = replace(premises, slices={**premises.slices, **dict.fromkeys(begun.slices)})

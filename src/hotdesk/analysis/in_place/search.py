@@ -16,15 +16,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hotdesk.analysis.in_place.copied_bytes import copied_with_results
-from hotdesk.analysis.in_place.copied_slices import slices_in_the_way
+from hotdesk.analysis.in_place.copied_slices import ROUNDS, slices_in_the_way
 from hotdesk.analysis.in_place.inplace import NO_PREMISES, InPlaceAnalysis, Premises, analyse_again, analyse_in_place
 from hotdesk.analysis.in_place.merge_search import MergeTrial
 from hotdesk.analysis.in_place.premise_trials import try_premises
 from hotdesk.analysis.in_place.writes_given_up import WritesTrial
 from hotdesk.analysis.tensors.program import TensorProgram
-
-_ROUNDS = 4
-"""How often further slices are copied at the most."""
 
 
 def search_in_place(
@@ -52,7 +49,7 @@ def search_in_place(
 
     found = best = settled(analyse_in_place(function, premises))
     least = copied_with_results(best)
-    for _ in range(_ROUNDS if slicing else 0):
+    for _ in range(ROUNDS if slicing else 0):
         slices = slices_in_the_way(found)
         if not slices:
             break
