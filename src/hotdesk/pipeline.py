@@ -1,6 +1,6 @@
 """The stages, in order: from linalg on tensors to kernel calls on buffers.
 
-    TENSORS    normalize named ops · attention · operands where they lie · pads → insertions · split @prepare
+    TENSORS    normalize named ops · attention · operands where they lie · positions · pads → insertions · split @prepare
                widen in readers · fuse elementwise · readers of concatenations in parts · concatenations → insertions
                early copies · tall sums in blocks · rematerialize · compute where inserted · sums in rows · choose destinations
     MEMORY     one-shot bufferize · workspaces · deallocate

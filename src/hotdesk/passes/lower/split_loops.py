@@ -15,7 +15,7 @@ A loop is cut iff
    goes in front of it;
 2. all choices that an index into memory depends on are by sums, differences and multiples of the loop's number and constants,
    small enough to wrap around nowhere, and choose among such;
-3. no choice is by a number that goes up or down by more than 1 with the loop, and there are few choices.
+3. no choice is by a number that goes up or down by more than 1 with the loop, and there are few choices in a short body.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ from hotdesk.models.scf import FOR
 from hotdesk.passes.integers import ABSOLUTE, ADD, COMPARE, GREATEST, INDEX_CAST, LEAST, MULTIPLY, SUBTRACT
 
 _MOST_CHOICES = 12
+_LONGEST = 96
+"""Operations of a body that may be there once for each part."""
 _MOST_FORMS = 16
 _SMALL = 1 << 40
 _CHOICES = (ABSOLUTE, LEAST, GREATEST, CHOICE)
@@ -83,7 +85,7 @@ def _is_plain(loop: ir.Operation) -> bool:
     if len(loop.operands) > 3 or {each.name for each in body}.isdisjoint(_CHOICES):
         return False
     known = isinstance(bounds.lower, int) and isinstance(bounds.upper, int) and bounds.step == 1
-    return known and not any(len(each.regions) for each in body)
+    return known and len(body) <= _LONGEST and not any(len(each.regions) for each in body)
 
 
 def _hoist(loop: ir.Operation) -> None:

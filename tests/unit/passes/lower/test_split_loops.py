@@ -144,3 +144,9 @@ def test_each_part_reads_what_the_whole_loop_did(name: str) -> None:
 )
 def test_others_stay(lines: list[str]) -> None:
     assert ranges(lines) == [(0, SIZE)]
+
+
+def test_long_bodies_are_not_repeated() -> None:
+    long = [f"%z{i} = arith.addi %j, %c1 : index" for i in range(90)]
+    assert len(ranges([*BENT["clamped"][0], *long[:-60]])) == 3
+    assert ranges([*BENT["clamped"][0], *long]) == [(0, SIZE)]
