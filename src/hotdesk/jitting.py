@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import cache, update_wrapper
 from threading import Lock
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hotdesk.runtime.program import Program
 
 _Shapes: TypeAlias = "tuple[tuple[int, ...], ...]"
+_Key: TypeAlias = "tuple[object, ...]"
 
 PROGRAMS = 64
 """How many programs a function keeps; the one used longest ago goes."""
@@ -39,7 +40,8 @@ def jit(
         def scaled(x, *, by): ...
 
     Each combination of structure, element types and sizes of tensors, and values of all that is no tensor has its own program,
-    as `hotdesk.compile` makes it; with `dynamic_shapes`, sizes that these free need no other one. See docs/functions.md.
+    as `hotdesk.compile` makes it, and so has each type of autocast and each default type; with `dynamic_shapes`, sizes that these
+    free need no other one. See docs/functions.md.
 
     Args:
         function: of tensors, numbers, None, text and nests of these, as `torch.export` takes them.
@@ -150,9 +152,9 @@ class _Kept:
 
     def __init__(self) -> None:
         self.lock = Lock()
-        self.entries: list[tuple[Hashable, Program]] = []
+        self.entries: list[tuple[_Key, Program]] = []
 
-    def take(self, key: Hashable, shapes: _Shapes) -> Program | None:
+    def take(self, key: _Key, shapes: _Shapes) -> Program | None:
         """Takes out the last program of this key whose fixed sizes are these."""
         for place in reversed(range(len(self.entries))):
             known, program = self.entries[place]
@@ -161,7 +163,7 @@ class _Kept:
                 return program
         return None
 
-    def put(self, key: Hashable, program: Program) -> None:
+    def put(self, key: _Key, program: Program) -> None:
         self.entries.append((key, program))
         del self.entries[:-PROGRAMS]
 
@@ -175,11 +177,23 @@ def _fits(program: Program, shapes: _Shapes) -> bool:
     )
 
 
-def _key(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Hashable, _Shapes]:
-    """What a program depends on: all but the sizes of tensors, and these."""
+def _key(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[_Key, _Shapes]:
+    """What a program depends on: all but the sizes of tensors, and these.
+
+    The text of a structure does not tell classes of one name apart, so that the classes are there too. Autocast and the default
+    type decide what operations give.
+    """
     torch, pytree, constants = _torch_and_constants()
-    leaves, structure = pytree.tree_flatten((args, dict(kwargs)))
-    found: list[Hashable] = [str(structure)]
+    classes: list[type] = []
+
+    def note_class(node: object) -> bool:
+        if not isinstance(node, torch.Tensor):
+            classes.append(type(node))
+        return False
+
+    leaves, structure = pytree.tree_flatten((args, dict(kwargs)), is_leaf=note_class)
+    cast_to = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else None
+    found: list[object] = [str(structure), tuple(classes), cast_to, torch.get_default_dtype()]
     shapes: list[tuple[int, ...]] = []
     for leaf in leaves:
         if isinstance(leaf, torch.Tensor):

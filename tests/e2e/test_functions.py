@@ -1,5 +1,7 @@
 """Plain functions are compiled as modules are, and `jit` keeps a program for each kind of call."""
 
+# pyright: basic
+
 from __future__ import annotations
 
 import copy
@@ -90,7 +92,8 @@ def test_nests_numbers_and_none() -> None:
         a, b = pair["a"], pair["b"][0]
         return Pair(a - n, b if by is None else b * by), [n, flag, None]
 
-    args, kwargs = ({"a": torch.randn(4), "b": [torch.randn(4)]}, 3), {"by": torch.tensor(2.0)}
+    args = {"a": torch.randn(4), "b": [torch.randn(4)]}, 3
+    kwargs: dict[str, Any] = {"by": torch.tensor(2.0)}
     program = hotdesk.compile(mixed, args, kwargs)
     found, wanted = program(*args, **kwargs), mixed(*args, **kwargs)
     assert isinstance(found[0], Pair)
@@ -262,7 +265,7 @@ def test_methods_of_modules() -> None:
 
 def test_jit_keeps_a_program_for_each_kind_of_call() -> None:
     function = hotdesk.jit(_doubled)
-    assert function.__name__ == "_doubled"
+    assert vars(function)["__name__"] == "_doubled"
     x, y = torch.randn(3), torch.randn(4)
     for each in (x, y, x):
         torch.testing.assert_close(function(each), _doubled(each))
@@ -272,6 +275,39 @@ def test_jit_keeps_a_program_for_each_kind_of_call() -> None:
     assert function.programs == ()
     with pytest.raises(ArgumentTypeError, match="tensors, numbers"):
         function(object())
+
+
+def _marked(sign: int) -> Any:
+    """A dataclass of the same name as any other of these."""
+
+    @dataclass
+    class Marked:
+        x: torch.Tensor
+
+    torch.export.register_dataclass(Marked, serialized_type_name=f"test_functions.Marked{sign}")
+    return Marked
+
+
+def test_jit_tells_classes_of_one_name_apart() -> None:
+    first, second = _marked(1), _marked(-1)
+    function = hotdesk.jit(lambda given: given.x + 1 if type(given) is first else given.x - 1)
+    x = torch.zeros(2)
+    assert [function(kind(x)).tolist() for kind in (first, second, first)] == [[1.0] * 2, [-1.0] * 2, [1.0] * 2]
+    assert len(function.programs) == 2
+
+
+def test_jit_under_autocast_and_another_default_type() -> None:
+    product, raised, x = hotdesk.jit(torch.mm), hotdesk.jit(lambda x: x + torch.ones(2)), torch.eye(2)
+    assert (product(x, x).dtype, raised(x).dtype) == (torch.float32, torch.float32)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert product(x, x).dtype == torch.bfloat16
+    assert product(x, x).dtype == torch.float32
+    assert len(product.programs) == 2
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert raised(x).dtype == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 @hotdesk.jit
