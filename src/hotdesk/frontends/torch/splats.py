@@ -2,9 +2,11 @@
 
     %a = full([2, 3], 7.0)    %b = remainder(%a, -2)    ->    %b = full([2, 3], -1.0)
 
-Legal iff the result has static sizes and every tensor operand is such a tensor of one value; the value is what the op gives
-on one element. torch-mlir folds these as well, but in places wrongly: `full(7.0) + -2` as if unsigned, `full(7.0) % -2` as
-`fmod`, `full(2.0) < 0` to true, `full(6, bool)` to false, and `full(1) < 1.5` takes the process down.
+Legal iff the result has static sizes and every tensor operand is such a tensor of one value, of `where` the condition and what
+it takes; the value is what the op gives on one element. torch-mlir folds these as well, but in places wrongly: `full(7.0) + -2`
+as if unsigned, `full(7.0) % -2` as `fmod`, `full(6, bool)` to false, and `full(1) < 1.5` takes the process down. `full(2.0) < 0`
+is true or false by what lies in memory. As it finds tensors of one value that are none before, integers that floats are
+computed with become floats, which it folds rightly.
 """
 
 # PyTorch and SymPy are annotated in part only.
@@ -49,6 +51,7 @@ def fold_splats(graph: torch.fx.Graph) -> None:
         meta = node.meta.get("val")
         if not isinstance(node.target, OpOverload) or not isinstance(meta, torch.Tensor):
             continue
+        _give_a_float(node)
         value = _value(node, meta, values)
         if value is None or value.dtype != meta.dtype:
             continue
@@ -69,6 +72,9 @@ def _value(node: torch.fx.Node, meta: torch.Tensor, values: dict[torch.fx.Node, 
         fill = given if isinstance(given, float) else node.args[given]
         return torch.full(ones, fill, dtype=meta.dtype) if isinstance(fill, bool | int | float) else None
     operands = node.all_input_nodes
+    if node.target is aten.where.self and node.args[0] in values:
+        taken = node.args[1 if values[node.args[0]].item() else 2]
+        return values[taken].reshape(ones).to(meta.dtype) if taken in values else None
     if not operands or any(operand not in values for operand in operands):
         return None
     if node.target in _REARRANGEMENTS:
@@ -78,6 +84,17 @@ def _value(node: torch.fx.Node, meta: torch.Tensor, values: dict[torch.fx.Node, 
         return None
     args, kwargs = map_arg((node.args, node.kwargs), lambda operand: values[operand])
     return target(*args, **kwargs)
+
+
+def _give_a_float(node: torch.fx.Node) -> None:
+    """Gives an op on a tensor of floats and an integer, `x < 0`, the float that PyTorch makes of it: `x < 0.0`."""
+    target: Any = node.target
+    given = target._schema.arguments
+    if len(node.args) < 2 or given[1].name != "other" or type(node.args[1]) is not int or abs(node.args[1]) > 2**53:
+        return
+    tensor = node.args[0].meta.get("val") if isinstance(node.args[0], torch.fx.Node) else None
+    if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
+        node.update_arg(1, float(node.args[1]))
 
 
 def _spell_out(node: torch.fx.Node, value: torch.Tensor) -> None:

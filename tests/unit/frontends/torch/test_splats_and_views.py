@@ -1,5 +1,9 @@
 """What the front end changes in a graph before it is imported."""
 
+# Lambdas are not annotated here, and PyTorch in part only.
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownParameterType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -34,17 +38,20 @@ def _targets(exported: torch.export.ExportedProgram) -> list[str]:
         (lambda x: torch.full((2, 3), 2.0) < 0, False),
         (lambda x: torch.full((2, 3), 1) < 1.5, True),
         (lambda x: torch.ones(2, 1, dtype=torch.bool).expand(2, 3) & True, True),
+        (lambda x: torch.where(torch.ones(2, 3) > 0, 0, x) < -4, False),
+        (lambda x: torch.where(torch.ones(2, 3) < 0, x, 2.0), 2.0),
         (lambda x: (torch.zeros(3, 2) - 1).exp().t().unsqueeze(0).squeeze(0).to(torch.float64), 0.36787945),
     ],
 )
 def test_splats_are_computed(made: Callable[..., torch.Tensor], value: float) -> None:
-    exported = _exported(lambda x: (made(x), x), torch.zeros(2))
+    exported = _exported(lambda x: (made(x), x), torch.zeros(3))
     fold_splats(exported.graph)
-    node = exported.graph.output_node().args[0][0]
+    returned: Any = exported.graph.output_node().args[0]
+    node = returned[0]
     assert node.target is torch.ops.aten.full.default
     assert list(node.args[0]) == [2, 3]
     assert node.args[1] == pytest.approx(value)
-    assert node.kwargs["dtype"] == made(torch.zeros(2)).dtype
+    assert node.kwargs["dtype"] == made(torch.zeros(3)).dtype
 
 
 def test_splats_of_sizes_that_vary_stay() -> None:
@@ -52,6 +59,23 @@ def test_splats_of_sizes_that_vary_stay() -> None:
     before = _targets(exported)
     fold_splats(exported.graph)
     assert _targets(exported) == before
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64, torch.int64])
+def test_floats_are_computed_with_floats(dtype: torch.dtype) -> None:
+    """torch-mlir folds `x < -4` by what lies in memory, where it finds that all of `x` is one value."""
+    x = torch.arange(-6, 6).to(dtype)
+
+    def computed(x: torch.Tensor) -> list[torch.Tensor]:
+        return [x < -4, x >= 3, x == 0, x + (-2), x - 3, x * 2, x.remainder(3), x.fmod(3), torch.where(x > 0, x, 7)]
+
+    exported = _exported(computed, x)
+    fold_splats(exported.graph)
+    numbers = [node.args[1] for node in exported.graph.nodes if str(node.target).endswith((".Scalar", ".Tensor"))]
+    assert {type(each) for each in numbers} == {float if dtype.is_floating_point else int}
+    for made, expected in zip(exported.module()(x), computed(x), strict=True):
+        assert torch.equal(made, expected)
+        assert made.dtype == expected.dtype
 
 
 def test_what_depends_on_an_argument_stays() -> None:
