@@ -3,7 +3,7 @@
     TENSORS    normalize named ops · attention · operands where they lie · positions · pads → insertions · split @prepare
                widen in readers · fuse elementwise · readers of concatenations in parts · concatenations → insertions
                early copies · tall sums in blocks · rematerialize · compute where inserted · sums in rows · choose destinations
-    MEMORY     one-shot bufferize · workspaces · deallocate
+    MEMORY     one-shot bufferize · workspaces · deallocate · checks first
     parallel   memory for each worker of parallel loops and for what they reduce, where there are any
     lower      kernels and entry functions → LLVM dialect
 
@@ -30,6 +30,7 @@ from hotdesk.kernels.parts import share_parts
 from hotdesk.models.control_flow import SHAREABLE
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
+from hotdesk.passes.buffers.checks_first import MoveChecksFirst
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.buffers.privatize import PrivatizeBuffers
 from hotdesk.passes.buffers.workspaces import AllocateWorkspaces
@@ -114,7 +115,10 @@ MEMORY = (
             ),
         ),
     ),
-    Stage("buffers", (AllocateWorkspaces(), DeallocateAfterLastUse(reload_scalars=True))),  # kernels load scalars again
+    Stage(
+        "buffers",  # kernels load scalars again
+        (AllocateWorkspaces(), DeallocateAfterLastUse(reload_scalars=True), MoveChecksFirst()),
+    ),
 )
 """Values to memory, and memory freed."""
 
@@ -242,6 +246,11 @@ def optimize_tensors(
 def bufferize(module: ir.Module, log: Log) -> None:
     """Values to memory, and memory freed."""
     _run(MEMORY, module, log)
+
+
+def move_checks(module: ir.Module, log: Log) -> None:
+    """What is done on the memory of programs that come as memrefs: their checks go in front of what they write."""
+    _run([Stage("buffers", (MoveChecksFirst(),))], module, log)
 
 
 def has_parallel_loops(module: ir.Module) -> bool:

@@ -94,6 +94,7 @@ def test_the_log_keeps_the_ir_after_each_pass_in_order() -> None:
         "hotdesk-one-shot-bufferize",
         "hotdesk-allocate-workspaces",
         "hotdesk-buffer-deallocation",
+        "hotdesk-move-checks-first",
         "kernels",
         "llvm",
         "entry",
@@ -147,7 +148,7 @@ TEXT = (
     "hotdesk-combine-in-rows,hotdesk-choose-destinations{reload-scalars=true results-in-donated=true overlapping-moves=true},"
     "hotdesk-one-shot-bufferize{results-in-donated=true allow-return-allocs-from-loops=false reload-scalars=true "
     "overlapping-moves=true},"
-    "hotdesk-allocate-workspaces,hotdesk-buffer-deallocation{reload-scalars=true})"
+    "hotdesk-allocate-workspaces,hotdesk-buffer-deallocation{reload-scalars=true},hotdesk-move-checks-first)"
 )
 
 
@@ -158,7 +159,7 @@ def test_the_pipeline_is_a_text_that_runs_to_the_same_ir() -> None:
     assert log.pipeline == compiler()
     module = parse(PROGRAM)
     decisions = parse_pipeline(TEXT).run(module)
-    assert str(module) == log.ir["hotdesk-buffer-deallocation"]
+    assert str(module) == log.ir["hotdesk-move-checks-first"]
     assert list(decisions) == log.decisions
 
 

@@ -20,7 +20,7 @@ from zlib import crc32
 from hotdesk.errors import ArtifactError, ArtifactVersionError
 
 MAGIC = b"HOTDESK\n"
-VERSION = 3
+VERSION = 4
 PAGE = 4096
 _ALIGNMENT = 64
 _HEAD = struct.Struct("<8sIIQ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from hotdesk.artifacts.records import (
     CallingRecord,
     CheckRecord,
     FunctionRecord,
+    MlirCallingRecord,
     ProgramRecord,
     SourcesRecord,
     SpecRecord,
@@ -33,10 +34,13 @@ from hotdesk.runtime.code.deliveries import Delivery, delivering
 from hotdesk.runtime.code.foreign import address_of, entered
 from hotdesk.runtime.executable import HeldMemory, PlannedExecutable, ProgramInterface
 from hotdesk.runtime.function import EntryCode, Function
-from hotdesk.runtime.interface import RANDOM_STATE, TensorSpec, WeightRange
+from hotdesk.runtime.interface import RANDOM_STATE, Calling, TensorSpec, WeightRange
 from hotdesk.runtime.process_memory import give_back_free_memory
 from hotdesk.runtime.program import Program
 from hotdesk.runtime.shared import aligned
+
+if TYPE_CHECKING:
+    from hotdesk.runtime.mlir_calling import MlirCalling
 
 Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 _FunctionName: TypeAlias = Literal["main", "prepare"]
@@ -166,9 +170,7 @@ def _loaded(container: Container, given: object, *, verify: bool) -> Program:
     table = Formulas(record.formulas)
     validate(record, container, table)
     memory = _Mapped(_mapped(container, "constants"), _mapped(container, "sources"))
-    calling = (
-        None if record.calling is None else _calling(record.calling, len(record.inputs), len(record.results), table)
-    )
+    calling = _called(record, table)
     weights = Weights(record, container, given, verify=verify)
     delivered = _deliveries(record)
     code = load_code(record.code, container, {name: address_of(each) for name, each in delivered.items()})
@@ -275,6 +277,30 @@ def _mapped(container: Container, name: str) -> Bytes:
     container.verify(name)
     section = container.section(name)
     return mapped(container.descriptor, section.offset, section.bytes)
+
+
+def _called(record: ProgramRecord, table: Formulas) -> Calling | None:
+    """How the program is called; None where a call takes a tensor for each input."""
+    if record.calling is not None:
+        return _calling(record.calling, len(record.inputs), len(record.results), table)
+    return None if record.mlir is None else _calling_of_mlir(record.mlir, record.inputs, record.results)
+
+
+def _calling_of_mlir(
+    record: MlirCallingRecord, inputs: Sequence[SpecRecord], results: Sequence[SpecRecord]
+) -> MlirCalling:
+    from hotdesk.runtime.mlir_calling import COMPLEX, MlirCalling, Number
+
+    for spec in (*inputs, *results):
+        is_plain = not spec.shape and COMPLEX.get(spec.number, spec.number) == spec.dtype
+        _needs(spec.number in ("", "index") or is_plain, "numbers of their types")
+    _needs(len(record.names) == len(inputs), "a name for each argument")
+    _needs(record.returned.count(None) == len(results), "a place for each result")
+    _needs(all(0 <= each < len(inputs) for each in record.returned if each is not None), "arguments that there are")
+    kinds = [Number(spec.number) if spec.number else None for spec in (*inputs, *results)]
+    rest = iter(kinds[len(inputs) :])
+    returned = [next(rest) if each is None else each for each in record.returned]
+    return MlirCalling(record.names, kinds[: len(inputs)], returned)
 
 
 def _calling(record: CallingRecord, inputs: int, results: int, table: Formulas) -> StructuredCalling:

@@ -240,6 +240,17 @@ class CallingRecord(NamedTuple):
     leaves: tuple[ReturnedRecord, ...]
 
 
+class MlirCallingRecord(NamedTuple):
+    """How a program in MLIR is called that takes or gives numbers, or returns arguments.
+
+    `names` are those of the arguments, `returned` has for each result the argument that it is, or None. Which arguments and
+    results are numbers, their specs say.
+    """
+
+    names: tuple[str, ...]
+    returned: tuple[int | None, ...]
+
+
 class DeliveryRecord(NamedTuple):
     """What copies a result whose sizes only the run knows: `runtime.code.deliveries.Delivery`.
 
@@ -272,6 +283,7 @@ class ProgramRecord(NamedTuple):
         safetensors: the file that has weights, as a path from this one; None if none has.
         prepared: what `@prepare` hands to `@main`, in order.
         calling: None where a call takes a tensor for each input.
+        mlir: how it is called instead, where it is a program in MLIR.
     """
 
     hotdesk: str
@@ -291,5 +303,6 @@ class ProgramRecord(NamedTuple):
     safetensors: str | None
     prepared: tuple[PreparedRecord, ...]
     calling: CallingRecord | None
+    mlir: MlirCallingRecord | None
     deliveries: tuple[DeliveryRecord, ...]
     code: CodeRecord

@@ -17,7 +17,16 @@ from hotdesk.ir.context import entered
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import main_function, nested_ops
-from hotdesk.pipeline import Log, bufferize, has_parallel_loops, lower, optimize_tensors, privatize, remainder
+from hotdesk.pipeline import (
+    Log,
+    bufferize,
+    has_parallel_loops,
+    lower,
+    move_checks,
+    optimize_tensors,
+    privatize,
+    remainder,
+)
 from hotdesk.runtime.code import foreign
 from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.code.products import CONVOLUTIONS, compile_ahead, is_compiling
@@ -54,6 +63,7 @@ def lower_and_link(
             compile_ahead(CONVOLUTIONS)
     if captured.on_memrefs:
         _refuse_changes(options)
+        move_checks(module, log)
         prepared = list[tuple[tuple[int, ...], str]]()
     else:
         _to_memrefs(captured, log, options)

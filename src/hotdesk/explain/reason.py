@@ -22,6 +22,7 @@ class Reason(str, Enum):
 
     # For reuse
     DIES_HERE = "dies-here", "The operand is not read after this operation."
+    CHECKED_FIRST = "checked-first", "The check is made before the program writes state or arguments."
     RESULT_SLOT = "result-slot", "The value is a result of the program and is computed in the caller's memory."
     OVERWRITTEN_UNREAD = "overwritten-unread", "What the buffer holds is overwritten before anything reads it."
     LIVE_RANGE_ENDED = "live-range-ended", "The buffer that had these bytes is not used any more."
@@ -303,4 +304,8 @@ class Reason(str, Enum):
     CALLEE_KEEPS_ARGUMENT = (
         "callee-keeps-argument",
         "The function that is called cannot write its result where the argument lies.",
+    )
+    WRITTEN_BEFORE_CHECK = (
+        "written-before-check",
+        "The check needs what is made or written later, so a call that it ends may have written state or arguments.",
     )

@@ -69,8 +69,11 @@ def has_identity_layout(memref: ir.Value) -> bool:
 
 def is_identity_layout(memref: ir.Type) -> bool:
     """Up to one dimension, `strided<[1]>` without an offset is the identity too."""
-    layout = str(cast(Any, memref).layout)
-    return "strided" not in layout or layout in ("strided<[]>", "strided<[1]>")
+    shaped: Any = memref
+    layout = str(shaped.layout)
+    if layout.startswith("strided"):
+        return layout in ("strided<[]>", "strided<[1]>")
+    return shaped.affine_map == ir.AffineMap.get_identity(shaped.rank)
 
 
 def have_one_order(a: ir.Value, b: ir.Value) -> bool:

@@ -44,24 +44,24 @@ class Effects:
     writes: tuple[ir.Value, ...] = ()
 
 
-def effects_of(op: ir.Operation) -> Effects | None:
-    """What an op reads and writes, or None if that is not known."""
+def effects_of(op: ir.Operation, besides: str = "") -> Effects | None:
+    """What an op reads and writes, or None if that is not known; `besides` names ops in its regions that are not looked at."""
     if not is_linalg(op):
         return None if len(op.regions) else _simple(op)
     inputs, generic = inputs_of(op), read_generic(op)
     operands = [(i, value) for i, value in enumerate(op.operands) if is_memref(value.type)]
-    inside = payload_effects(op)
+    inside = payload_effects(op, besides)
     if inside is None:
         return None
     reads = (value for i, value in operands if generic is None or generic.reads(i))
     return Effects((*reads, *inside.reads), (*(value for i, value in operands if i >= inputs), *inside.writes))
 
 
-def payload_effects(op: ir.Operation) -> Effects | None:
+def payload_effects(op: ir.Operation, besides: str = "") -> Effects | None:
     """What the ops in the regions of an op read and write by themselves, or None if that is not known."""
     reads: list[ir.Value] = []
     writes: list[ir.Value] = []
-    for nested in nested_ops(op):
+    for nested in (each for each in nested_ops(op) if each.name != besides):
         effects = None if len(nested.regions) else _simple(nested)
         if effects is None:
             return None

@@ -73,6 +73,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-merge-allocations": "hotdesk.passes.buffers.merge:MergeAllocations",
     "hotdesk-privatize-buffers": "hotdesk.passes.buffers.privatize:PrivatizeBuffers",
     "hotdesk-buffer-deallocation": "hotdesk.passes.buffers.deallocate:DeallocateAfterLastUse",
+    "hotdesk-move-checks-first": "hotdesk.passes.buffers.checks_first:MoveChecksFirst",
     "hotdesk-buffer-pipeline": "hotdesk.passes.buffers.pipeline:BufferPipeline",
 }
 

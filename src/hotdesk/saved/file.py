@@ -33,6 +33,7 @@ from hotdesk.artifacts.records import (
     FunctionRecord,
     LevelRecord,
     LinksRecord,
+    MlirCallingRecord,
     ObjectRecord,
     PlacementRecord,
     PlanRecord,
@@ -54,7 +55,6 @@ from hotdesk.compiling.linked_program import LinkedProgram
 from hotdesk.compiling.saving import Saving
 from hotdesk.errors import ArtifactMachineError, NotSavableError, OptionError, WeightsError
 from hotdesk.frontends.captured import Weight
-from hotdesk.frontends.mlir.calling import MlirCalling
 from hotdesk.ir.context import make_context, of_bytecode
 from hotdesk.ir.linking import define
 from hotdesk.kernels.machine import generating_for, host
@@ -75,6 +75,7 @@ from hotdesk.runtime.code.threads import pool_kind
 from hotdesk.runtime.compiled import SizeChecks
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.interface import RANDOM_STATE, TensorSpec
+from hotdesk.runtime.mlir_calling import MlirCalling
 from hotdesk.runtime.plans.planner import Planner
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class _File:
         checks = SizeChecks(lowered.checks, captured.assumptions).all
         weights = self._weight_records()
         size = self._formulas.size
-        calling = calling_record(captured.calling, size)
+        calling, mlir = calling_record(captured.calling, size), mlir_calling_record(captured.calling)
         return ProgramRecord(
             hotdesk=version("hotdesk"),
             name=captured.name,
@@ -161,6 +162,7 @@ class _File:
             safetensors=self._relative(),
             prepared=self._prepared_records(),
             calling=calling,
+            mlir=mlir,
             deliveries=tuple(map(_delivery, captured.foreign)),
             code=code,
             formulas=tuple(self._formulas.nodes),  # of all that stand above
@@ -394,13 +396,24 @@ def calling_record(calling: object, size: Callable[[Any], Any]) -> CallingRecord
     """How a program is called, as a record. Raises NotSavableError."""
     if type(calling).__name__ == "OnnxCalling":
         return _listing(cast(Any, calling))
-    if isinstance(calling, Positional) or (isinstance(calling, MlirCalling) and calling.is_plain):
+    if isinstance(calling, (Positional, MlirCalling)):
         return None
     if type(calling).__name__ == "TorchCalling":
         from hotdesk.frontends.torch.saved_calling import record_of
 
         return record_of(cast(Any, calling), size)
     raise NotSavableError("the program", expected="calls with tensors", got="calls that only Python can make")
+
+
+def mlir_calling_record(calling: object) -> MlirCallingRecord | None:
+    """How a program in MLIR is called that takes or gives other things than tensors, as a record. Raises NotSavableError."""
+    if not isinstance(calling, MlirCalling) or calling.is_plain:
+        return None
+    if calling.takes_layouts:
+        raise NotSavableError(
+            "the program", expected="arguments in row-major order", got="one with a layout of its own"
+        )
+    return MlirCallingRecord(calling.names, calling.returned)
 
 
 def _listing(calling: OnnxCalling) -> CallingRecord | None:

@@ -18,7 +18,6 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import DataDependentShapeError, UnsupportedOpError
-from hotdesk.frontends.mlir.calling import Number
 from hotdesk.frontends.mlir.layouts import word_of
 from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import alloc, create, fill, index_cast, index_constant
@@ -29,6 +28,7 @@ from hotdesk.ir.types import element_of, is_memref, is_tensor, shape_of
 from hotdesk.ir.walking import entry_block, top_level_ops
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.runtime.interface import TensorSpec
+from hotdesk.runtime.mlir_calling import Number
 from hotdesk.sizes.size import Size, is_opaque, spelled
 
 DTYPES = {

@@ -17,7 +17,6 @@ from hotdesk.frontends.mlir.affine_layouts import strides_of_maps
 from hotdesk.frontends.mlir.arguments import DTYPES, name_sizes, numbers_as_tensors, results_of, specs_of
 from hotdesk.frontends.mlir.attributes import refuse_misplaced, require_known_sizes
 from hotdesk.frontends.mlir.buffers_of_tensors import settle_buffers
-from hotdesk.frontends.mlir.calling import MlirCalling
 from hotdesk.frontends.mlir.counted import deliver_counted, with_counted
 from hotdesk.frontends.mlir.globals import keep_globals, keep_tensors
 from hotdesk.frontends.mlir.guards import guard_demands
@@ -26,7 +25,6 @@ from hotdesk.frontends.mlir.lowering import arithmetic_as_loops, inline_calls, l
 from hotdesk.frontends.mlir.memory_spaces import clones_as_copies, forget_memory_spaces
 from hotdesk.frontends.mlir.memrefs import (
     memref_arguments,
-    refuse_written_constants,
     results_as_arguments,
     results_as_tensors,
     returned_arguments,
@@ -37,10 +35,10 @@ from hotdesk.frontends.mlir.rounding import round_as_said
 from hotdesk.frontends.mlir.shapes_of_data import read_shapes
 from hotdesk.frontends.mlir.sizes import size_checks
 from hotdesk.frontends.mlir.sizes_in_floats import count_in_integers
-from hotdesk.frontends.mlir.strided_arrays import as_called, as_memory
 from hotdesk.frontends.mlir.tuples import take_tuples_apart
 from hotdesk.frontends.mlir.unranked_arguments import give_ranks
 from hotdesk.frontends.mlir.vector_arguments import vectors_as_arrays
+from hotdesk.frontends.mlir.written_constants import refuse_written_constants
 from hotdesk.frontends.mlir.written_in_part import write_parts_in_memory
 from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.context import entered, run_mlir_passes, verify
@@ -51,7 +49,9 @@ from hotdesk.ir.walking import defined_functions, main_function, nested_ops, sym
 from hotdesk.passes.bufferize.equivalent_results import DropEquivalentBufferResults
 from hotdesk.passes.tensor.guard_indices import GuardIndices
 from hotdesk.passes.tensor.snapshots import take_snapshots
+from hotdesk.runtime.arguments.strided import as_called, as_memory
 from hotdesk.runtime.interface import TensorSpec
+from hotdesk.runtime.mlir_calling import MlirCalling
 
 
 def capture(given: Given, entry: str | None = None) -> Captured:
@@ -100,7 +100,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         give_single_exit(main)
         on_memrefs = not _has_tensors(module)
         vectors_as_arrays(main, on_memrefs)
-        refuse_written_constants(module, main)
+        refuse_written_constants(module)
         if not on_memrefs:
             results_as_tensors(main)
         strided = strided_arguments(main, names, written_arguments(main) if on_memrefs else memref_arguments(main))

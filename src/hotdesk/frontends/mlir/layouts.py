@@ -23,7 +23,6 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
-from hotdesk.frontends.mlir.strided_arrays import StridedArgument
 from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import alloc, create, dim, dynamic_dims, index_constant, sliced, with_values
 from hotdesk.ir.functions import returns_of, single_exit
@@ -34,6 +33,7 @@ from hotdesk.ir.walking import constant_of, entry_block, made_by, nested_ops, se
 from hotdesk.models.func import RETURN
 from hotdesk.models.memref import CAST
 from hotdesk.models.new_memory import ALLOC, ALLOCA, DEALLOC
+from hotdesk.runtime.arguments.strided import StridedArgument
 from hotdesk.sizes.size import spelled
 
 _SIZE = "memref<?x0xi8>"
@@ -66,19 +66,31 @@ def lay_out_allocations(module: ir.Module) -> None:
             expected = "strides and an offset that are numbers, none below 0"
             raise _unsupported(op.name, expected, str(kind), op.location)
         steps, sizes = cast("tuple[int, ...]", strides), with_values(shape, op.operands)
-        reach = _reach(sizes, steps, offset, op)
-        is_known = isinstance(reach, int)
-        flat = memref_with([reach if is_known else None], kind)
-        operands: list[ir.Value] = [] if is_known else [reach]
-        if op.name == ALLOC:
-            memory = alloc(flat, operands, op)
-        else:
-            segments: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0])}
-            memory = create(op.name, operands, [flat], segments, before=op).results[0]
-        for use in [use for use in made.uses if cast(Any, use.owner).operation.name == DEALLOC]:
-            cast(Any, use.owner).operation.operands[0] = memory
-        made.replace_all_uses_with(_seen(memory, kind, offset, sizes, steps, op))
-        op.erase()
+        lie_in(op, _reach(sizes, steps, offset, op), kind, offset, sizes, steps)
+
+
+def lie_in(
+    op: ir.Operation,
+    reach: int | ir.Value,
+    kind: ir.Type,
+    offset: int,
+    sizes: Sequence[int | ir.Value],
+    strides: Sequence[int | ir.Value],
+) -> None:
+    """Makes an allocation a view, of a type with a layout, of new memory of so many elements."""
+    made = op.results[0]
+    is_known = isinstance(reach, int)
+    flat = memref_with([reach if is_known else None], made.type)
+    operands: list[ir.Value] = [] if is_known else [reach]
+    if op.name == ALLOC:
+        memory = alloc(flat, operands, op)
+    else:
+        segments: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0])}
+        memory = create(op.name, operands, [flat], segments, before=op).results[0]
+    for use in [use for use in made.uses if cast(Any, use.owner).operation.name == DEALLOC]:
+        cast(Any, use.owner).operation.operands[0] = memory
+    made.replace_all_uses_with(_seen(memory, kind, offset, sizes, strides, op))
+    op.erase()
 
 
 def _go_back(strides: Sequence[int | None]) -> bool:

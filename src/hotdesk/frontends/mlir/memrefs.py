@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.origins import Origins
-from hotdesk.errors import DataDependentShapeError, InvalidIRError
+from hotdesk.analysis.memrefs.writes import writes_of
+from hotdesk.errors import DataDependentShapeError
 from hotdesk.frontends.mlir.arguments import state_sizes
 from hotdesk.ir.building import create
 from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, set_signature, signature
 from hotdesk.ir.types import is_memref, shape_of, tensor_with
-from hotdesk.ir.walking import entry_block, globals_of, made_by, text_of
+from hotdesk.ir.walking import entry_block, made_by
 from hotdesk.models.bufferization import TO_TENSOR
-from hotdesk.models.memory_effects import effects_of
 from hotdesk.models.memref import CAST
-from hotdesk.models.new_memory import DEALLOC, GLOBAL
 from hotdesk.passes.bufferize.equivalent_results import DropEquivalentBufferResults
 from hotdesk.passes.bufferize.out_params import BufferResultsToOutParams
 from hotdesk.runtime.interface import TensorSpec
@@ -49,33 +48,9 @@ def results_as_tensors(main: ir.Operation) -> None:
 def written_arguments(function: ir.Operation) -> frozenset[int]:
     """The numbers of the arguments that a function may write: by any op but those that are known to write another memref."""
     numbers: dict[ir.Value, int] = {value: i for i, value in enumerate(entry_block(function).arguments)}
-    return frozenset(numbers[base] for _, bases, _ in _written(function) for base in bases if base in numbers)
-
-
-def refuse_written_constants(module: ir.Module, function: ir.Operation) -> None:
-    """Raises InvalidIRError for an op that writes a constant global and can write nothing else."""
-    known = globals_of(module)
-    for op, bases, is_known in _written(function):
-        names = [text_of(made, "name") for base in bases if (made := made_by(base, GLOBAL)) is not None]
-        is_constant = len(names) == len(bases) and all("constant" in known[name].attributes for name in names)
-        if is_known and names and is_constant:
-            what, got, where = f"global @{names[0]}", f"{op.name}, which writes it", python_line(op.location)
-            raise InvalidIRError(what, expected="ops that read it: it is constant", got=got, where=where)
-
-
-def _written(function: ir.Operation) -> Iterator[tuple[ir.Operation, list[ir.Value], bool]]:
-    """The ops that may write memory, with all that this may be, and whether they are known to write there."""
     program = read_buffers(function)
-    origins = Origins(program)
-    for op in program.ops:
-        if program.leads_on(op) or op.control or op.name == DEALLOC:
-            continue
-        effects = effects_of(op.operation)
-        touched = set(op.operands) - {-1}
-        if effects is not None:
-            touched = {number for number in touched if program.buffers[number].value in effects.writes}
-        for number in touched:
-            yield op.operation, [program.buffers[each].value for each in origins.of[number]], effects is not None
+    found = frozenset[int]().union(*(written for _, written in writes_of(program, Origins(program))))
+    return frozenset(numbers[base] for each in found if (base := program.buffers[each].value) in numbers)
 
 
 def returned_arguments(function: ir.Operation) -> dict[int, int]:

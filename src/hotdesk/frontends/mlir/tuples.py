@@ -1,6 +1,8 @@
 """Arguments and results that are tuples, or of other types that a decomposition is registered for, as their parts.
 
 func.func @main(%p: tuple<tensor<5xf32>, i1>)    ->    func.func @main(%p_0: tensor<5xf32>, %p_1: i1)
+
+Where another argument has such a name, the part has `_` behind it.
 """
 
 from __future__ import annotations
@@ -20,8 +22,15 @@ def take_tuples_apart(module: ir.Module, names: Sequence[str]) -> tuple[str, ...
         return tuple(names)
     parts = [innermost_types(kind) for kind in kinds]
     DecomposeTypes().apply(module)
-    return tuple(
-        each
-        for name, kind, own in zip(names, kinds, parts, strict=True)
-        for each in ([name] if own == [kind] else [f"{name}_{number}" for number in range(len(own))])
-    )
+    taken, found = set(names), list[str]()
+    for name, kind, own in zip(names, kinds, parts, strict=True):
+        if own == [kind]:
+            found.append(name)
+            continue
+        for number in range(len(own)):
+            part = f"{name}_{number}"
+            while part in taken:
+                part += "_"
+            taken.add(part)
+            found.append(part)
+    return tuple(found)

@@ -37,7 +37,7 @@ from hotdesk.ir.functions import Uses, find_uses, keep_results, named_functions,
 from hotdesk.ir.locations import python_line, source_of
 from hotdesk.ir.recompute import are_known, computed
 from hotdesk.ir.signature import Formal, set_signature, signature
-from hotdesk.ir.types import is_memref, layout_of, row_major, shape_of, static_entries
+from hotdesk.ir.types import is_memref, is_row_major, layout_of, shape_of, static_entries
 from hotdesk.ir.walking import attributes_of, defining_op, entry_block, modules, segment_sizes
 from hotdesk.models.func import CALL
 from hotdesk.models.new_memory import ALLOC
@@ -130,7 +130,7 @@ class BufferResultsToOutParams(Pass):
         fixed = why_fixed(function, uses, public=self.modify_public_functions)
         if fixed is not None:
             return fixed
-        if not _is_plain(result) and not _is_any_layout(result):
+        if not is_row_major(result) and not _is_any_layout(result):
             return Reason.DIFFERENT_LAYOUT, ()
         if None in shape_of(result) and self._hoisted(function, number) is None:
             return Reason.SIZE_UNKNOWN_TO_CALLER, ()
@@ -206,10 +206,6 @@ def _why(function: ir.Operation, number: int) -> Reason:
     return Reason.RETURNED_VIEW
 
 
-def _is_plain(memref: ir.Type) -> bool:
-    return layout_of(memref) == (row_major(shape_of(memref)), 0)
-
-
 def _is_any_layout(memref: ir.Type) -> bool:
     strides, offset = layout_of(memref)
     return offset is None and all(stride is None for stride in strides)
@@ -234,7 +230,7 @@ def _place(result: _Result, function: ir.Operation, call: ir.Operation) -> ir.Va
         attributes = attributes_of(result.allocation)
         sizes = computed(list(result.allocation.operands), function, call)
     attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(sizes), 0])
-    plain = result.type if _is_plain(result.type) else _contiguous(result.type)
+    plain = result.type if is_row_major(result.type) else _contiguous(result.type)
     place = create("memref.alloc", sizes, [plain], attributes, before=call).results[0]
     if plain == result.type:
         return place

@@ -333,6 +333,8 @@ class ControlFlowLowering:
         operands += [self._status] if kernel.needs_status else []
         self._declared.setdefault(kernel.name, ", ".join(str(value.type) for value in operands))
         self._create_call(kernel.name, operands, op)
+        if kernel.needs_status:
+            leave_where_failed(self._status, op)
         op.erase()
 
     def _create_call(

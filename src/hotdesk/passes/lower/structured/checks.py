@@ -12,7 +12,7 @@ neither ends the process nor reads out of bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
@@ -71,6 +71,64 @@ def check_apart(op: ir.Operation, status: ir.Value, assertion_code: Callable[[ir
         op.erase()
     else:
         _read_inside(op)
+
+
+def needed_by_checks(op: ir.Operation) -> tuple[list[int], list[ir.Value]]:
+    """The operands whose elements the checks in an op depend on, by number, and the values from outside that they do."""
+    block = op.regions[0].blocks[0]
+    arguments = list(block.arguments)
+    needed = {value: None for each in _body(op) if each.name == ASSERT for value in _needed(each.operands[0], op)}
+    outside = [value for value in needed if value not in arguments and _is_outside(value, block)]
+    return [i for i, argument in enumerate(arguments) if argument in needed], outside
+
+
+def _is_outside(value: ir.Value, block: ir.Block) -> bool:
+    maker = defining_op(value)
+    return maker is None or maker.block != block
+
+
+def split_checks(op: ir.Operation, others: Mapping[ir.Value, ir.Value], before: ir.Operation) -> None:
+    """Makes an op of its own, in front of another one, of the checks of an op (`can_check_apart`), which keeps none.
+
+    The new op reads `others` in place of values, and writes nothing.
+    """
+    block, (inputs, _) = op.regions[0].blocks[0], needed_by_checks(op)
+    count, maps = _of_loops_read([cast("list[ir.AffineMap]", indexing_maps(op))[i] for i in inputs])
+    attributes = _generic_attributes(maps, count, "parallel", (len(inputs), 0))
+    operands = [others.get(op.operands[i], op.operands[i]) for i in inputs]
+    given = [block.arguments[i] for i in inputs]
+    with op.location:
+        made = create(GENERIC, operands, [], attributes, regions=1, before=before)
+        inside = made.regions[0].blocks.append(*(each.type for each in given), arg_locs=[op.location] * len(given))
+        with ir.InsertionPoint(inside):
+            end = ir.Operation.create("linalg.yield").operation
+    mapping = {**others, **dict(zip(given, inside.arguments, strict=True))}
+    needed = set[ir.Value]().union(*(_needed(each.operands[0], op) for each in _body(op) if each.name == ASSERT))
+    for each in _body(op):
+        if each.name == ASSERT or any(result in needed for result in each.results):
+            clone_with(each, mapping, ir.InsertionPoint(end))
+        if each.name == ASSERT:
+            each.erase()
+
+
+def _of_loops_read(maps: Sequence[ir.AffineMap]) -> tuple[int, list[ir.AffineMap]]:
+    """How many loops these maps read, and the maps over those alone."""
+    loops = sorted({loop for each in maps for loop in _loops(each)})
+    numbers = [loops.index(i) if i in loops else None for i in range(maps[0].n_dims if maps else 0)]
+    expressions = [ir.AffineExpr.get_constant(0) if i is None else ir.AffineExpr.get_dim(i) for i in numbers]
+    less = ir.AffineMap.get(len(loops), 0, expressions)
+    places = [[cast(Any, each).compose(less) for each in old.results] for old in maps]
+    return len(loops), [ir.AffineMap.get(len(loops), 0, each) for each in places]
+
+
+def _generic_attributes(
+    maps: Sequence[ir.AffineMap], loops: int, iterator: str, operands: tuple[int, int]
+) -> dict[str, ir.Attribute]:
+    return {
+        "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(each) for each in maps]),
+        "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{iterator}>")] * loops),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get(list(operands)),
+    }
 
 
 def _body(op: ir.Operation) -> list[ir.Operation]:
@@ -132,18 +190,8 @@ def _checking_loops(
     block = op.regions[0].blocks[0]
     needed = set[ir.Value]().union(*(_needed(each.operands[0], op) for each in checks))
     read = [i for i, argument in enumerate(block.arguments) if argument in needed]
-    maps = [cast("list[ir.AffineMap]", indexing_maps(op))[i] for i in read]
-    loops = sorted({loop for each in maps for loop in _loops(each)})
-    numbers = [loops.index(i) if i in loops else None for i in range(maps[0].n_dims if maps else 0)]
-    expressions = [ir.AffineExpr.get_constant(0) if i is None else ir.AffineExpr.get_dim(i) for i in numbers]
-    less = ir.AffineMap.get(len(loops), 0, expressions)
-    places = [[cast(Any, each).compose(less) for each in old.results] for old in maps]
-    new = [ir.AffineMapAttr.get(ir.AffineMap.get(len(loops), 0, each)) for each in (*places, [])]
-    attributes: dict[str, ir.Attribute] = {
-        "indexing_maps": ir.ArrayAttr.get(cast("Sequence[ir.Attribute]", new)),
-        "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<reduction>")] * len(loops)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(read), 1]),
-    }
+    loops, maps = _of_loops_read([cast("list[ir.AffineMap]", indexing_maps(op))[i] for i in read])
+    attributes = _generic_attributes([*maps, ir.AffineMap.get(loops, 0, [])], loops, "reduction", (len(read), 1))
     operands = [*(op.operands[i] for i in read), local]
     checking = create("linalg.generic", operands, [], attributes, regions=1, before=op)
     word = ir.IntegerType.get_signless(32)

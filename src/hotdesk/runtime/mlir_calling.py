@@ -10,11 +10,11 @@ from typing import Any, cast
 import numpy as np
 
 from hotdesk.errors import ArgumentTypeError, ShapeError
-from hotdesk.frontends.mlir.strided_arrays import StridedArgument
+from hotdesk.runtime.arguments.strided import StridedArgument
 from hotdesk.runtime.arguments.tensors import empty
 from hotdesk.runtime.calling import Positional
 
-_COMPLEX = {"complex<f32>": "c64", "complex<f64>": "c128"}
+COMPLEX = {"complex<f32>": "c64", "complex<f64>": "c128"}
 """The element types of complex numbers by those of MLIR."""
 
 
@@ -54,10 +54,10 @@ class Number:
             bits = int(self.kind[1:])
             number = self._integer(found, value, what, -(2 ** (bits - 1)), 2**bits - 1)
             return np.array(number - (number >> (bits - 1) & 1) * 2**bits if number >= 0 else number, f"int{bits}")
-        is_complex = self.kind in _COMPLEX
+        is_complex = self.kind in COMPLEX
         if isinstance(found, bool) or not isinstance(found, Complex if is_complex else Real):
             raise self._refused(value, what)
-        room: Any = empty("numpy", _COMPLEX.get(self.kind, self.kind), ())
+        room: Any = empty("numpy", COMPLEX.get(self.kind, self.kind), ())
         try:
             with np.errstate(over="ignore"):
                 room[...] = complex(found) if is_complex else float(cast(Real, found))
@@ -115,14 +115,24 @@ class MlirCalling:
         return tuple((name, (*own, *open_numbers.get(i, ()))) for i, (name, own) in enumerate(names))
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Of the arguments, as the text has them."""
+        return self._names
+
+    @property
+    def returned(self) -> tuple[int | None, ...]:
+        """For each result the argument that it is, or None."""
+        return tuple(each if isinstance(each, int) else None for each in self._results)
+
+    @property
+    def takes_layouts(self) -> bool:
+        """Whether an argument has a layout of its own."""
+        return bool(self._strided)
+
+    @property
     def is_plain(self) -> bool:
         """Whether a call takes and gives tensors alone, one for each input and result."""
-        return (
-            not self._numbers
-            and not self._strided
-            and bool(self._results)
-            and all(each is None for each in self._results)
-        )
+        return not (self._numbers or self.takes_layouts) and bool(self._results) and set(self._results) == {None}
 
     def flatten(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Sequence[object]:
         """The tensors of the call. Raises ArgumentCountError, and ArgumentTypeError or ShapeError for a wrong number."""

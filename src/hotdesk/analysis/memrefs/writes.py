@@ -1,0 +1,27 @@
+"""What the ops of a function on memrefs may write: by number, all that a memref may be (`origins`).
+
+An op writes what its effects say; of one whose effects are not known, all memrefs that it is given. What passes control on, with
+memrefs or without, writes nothing itself, and what frees memory writes none that is read later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram
+from hotdesk.analysis.memrefs.origins import Origins
+from hotdesk.models.cf import ASSERT
+from hotdesk.models.memory_effects import effects_of
+from hotdesk.models.new_memory import DEALLOC
+
+
+def writes_of(program: BufferProgram, origins: Origins) -> Iterator[tuple[BufferOp, frozenset[int]]]:
+    """The ops that may write, in order, each with what this may be."""
+    for op in program.ops:
+        if program.leads_on(op) or op.control or op.name == DEALLOC:
+            continue
+        effects = effects_of(op.operation, besides=ASSERT)
+        given = set(op.operands) - {NOT_A_BUFFER}
+        written = given if effects is None else {n for n in given if program.buffers[n].value in effects.writes}
+        if written:
+            yield op, frozenset().union(*(origins.of[number] for number in written))

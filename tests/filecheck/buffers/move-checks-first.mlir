@@ -1,0 +1,89 @@
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-move-checks-first --print-decisions 2>&1 | FileCheck %s
+// What comes of the decisions of each function stands in front of it.
+
+#id = affine_map<(d0) -> (d0)>
+
+// The counter is written before the table is read where data says: the check goes in front, over the loops that it depends on.
+// CHECK:       decision: check of linalg.generic: moved: checked-first
+// CHECK-LABEL: func.func @indices(
+// CHECK-SAME:    [[CALLS:%.*]]: memref<f32> {hotdesk.kind = "state"}, [[TABLE:%.*]]: memref<10xf32>, [[INDEX:%.*]]: memref<3xi64>,
+// CHECK:         linalg.generic {{.*}}iterator_types = ["parallel"]} ins([[INDEX]] : memref<3xi64>)
+// CHECK:           cf.assert {{.*}}, "every index in range"
+// CHECK:         memref.store {{.*}}, [[CALLS]][]
+// CHECK:         linalg.generic {{.*}} ins([[INDEX]] : memref<3xi64>) outs(
+// CHECK-NOT:       cf.assert
+// CHECK:           memref.load [[TABLE]]
+func.func @indices(%calls: memref<f32> {hotdesk.kind = "state"}, %table: memref<10xf32>, %index: memref<3xi64>,
+    %out: memref<3xf32>) {
+  %one = arith.constant 1.0 : f32
+  %c10 = arith.constant 10 : index
+  memref.store %one, %calls[] : memref<f32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%index : memref<3xi64>) outs(%out : memref<3xf32>) {
+  ^bb0(%in: i64, %old: f32):
+    %i = arith.index_cast %in : i64 to index
+    %below = arith.cmpi ult, %i, %c10 : index
+    cf.assert %below, "every index in range"
+    %x = memref.load %table[%i] : memref<10xf32>
+    linalg.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// A number that data says is read and compared once more in front of the write.
+// CHECK:       decision: check of cf.assert: moved: checked-first
+// CHECK-LABEL: func.func @number(
+// CHECK:         memref.load
+// CHECK:         arith.cmpi
+// CHECK:         cf.assert
+// CHECK:         memref.store
+// CHECK-NOT:     cf.assert
+// CHECK:         return
+func.func @number(%calls: memref<i64> {hotdesk.kind = "state"}, %n: memref<i64>) {
+  %c4 = arith.constant 4 : i64
+  memref.store %c4, %calls[] : memref<i64>
+  %found = memref.load %n[] : memref<i64>
+  %few = arith.cmpi slt, %found, %c4 : i64
+  cf.assert %few, "few"
+  return
+}
+
+// -----
+
+// What the program has written is what the check is of; a division may fail where a check in front of it did not hold; so may a
+// read at a place that is no number.
+// CHECK-COUNT-3: decision: check of cf.assert: order kept: written-before-check
+// CHECK-LABEL: func.func @kept(
+// CHECK:         memref.store
+// CHECK-COUNT-3: cf.assert
+func.func @kept(%calls: memref<i64> {hotdesk.kind = "state"}, %n: memref<4xi64>, %p: i64, %i: index) {
+  %c4 = arith.constant 4 : i64
+  memref.store %c4, %calls[] : memref<i64>
+  %found = memref.load %calls[] : memref<i64>
+  %few = arith.cmpi slt, %found, %p : i64
+  cf.assert %few, "few"
+  %part = arith.divsi %c4, %p : i64
+  %some = arith.cmpi slt, %part, %c4 : i64
+  cf.assert %some, "some"
+  %there = memref.load %n[%i] : memref<4xi64>
+  %other = arith.cmpi slt, %there, %c4 : i64
+  cf.assert %other, "other"
+  return
+}
+
+// -----
+
+// Nothing of the caller's is written: nothing moves.
+// CHECK-NOT:   decision
+// CHECK-LABEL: func.func @results(
+// CHECK:         memref.store
+// CHECK:         cf.assert
+func.func @results(%out: memref<i64> {bufferize.result = 0 : i64}, %n: i64) {
+  %c4 = arith.constant 4 : i64
+  memref.store %c4, %out[] : memref<i64>
+  %few = arith.cmpi slt, %n, %c4 : i64
+  cf.assert %few, "few"
+  return
+}
