@@ -553,36 +553,3 @@ def test_an_argument_of_another_shape_has_the_name_of_a_buffer() -> None:
     program = hotdesk.compile(model, (rows, at))
     torch.testing.assert_close(program(rows, at), rows.sum())
     torch.testing.assert_close(model.get_buffer("k")[at], rows)
-
-
-class Checked(torch.nn.Module):
-    """Counts calls, looks up ids, and keeps what it found in two caches."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.table = torch.nn.Parameter(torch.ones(10, 4))
-        self.register_buffer("calls", torch.zeros(()))
-        self.register_buffer("keys", torch.zeros(8, 4))
-        self.register_buffer("values", torch.zeros(8, 4))
-
-    def forward(self, ids: Any, position: Any) -> Any:
-        self.calls += 1
-        x = torch.nn.functional.embedding(ids, self.table)
-        self.keys.index_copy_(0, position, x)
-        self.values.index_copy_(0, position, x * 2)
-        return x + self.keys.sum()
-
-
-def test_a_call_that_a_check_ends_changes_no_state() -> None:
-    model = Checked().requires_grad_(False)
-    program = hotdesk.compile(model, (torch.tensor([1]), torch.tensor([0])))
-    reasons = {d.reason for d in program.decisions() if d.subject == "check of linalg.generic"}
-    assert reasons == {Reason.CHECKED_FIRST}
-    program(torch.tensor([1]), torch.tensor([3]))
-    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    for wrong in ((12, 1), (-1, 1), (1, 9), (1, -9)):
-        with pytest.raises(ExecutionError):
-            program(*(torch.tensor([each]) for each in wrong))
-        assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items()), wrong
-    program(torch.tensor([9]), torch.tensor([7]))
-    assert (model.calls, model.keys[7].tolist()) == (2, [1] * 4)

@@ -46,7 +46,7 @@ def _strided(kind: ir.Type) -> ir.Type:
     if found is None:
         return kind
     strides, _ = found
-    layout = ir.StridedLayoutAttr.get(0, static_entries(each if isinstance(each, int) else None for each in strides))
+    layout = ir.StridedLayoutAttr.get(0, static_entries([each if isinstance(each, int) else None for each in strides]))
     return ir.MemRefType.get(shaped.shape, shaped.element_type, layout, shaped.memory_space)
 
 

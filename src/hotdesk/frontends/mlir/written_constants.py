@@ -51,7 +51,7 @@ class _Function:
     @property
     def nothing(self) -> _Summary:
         """Where to begin: it writes nothing, and returns memory of its own."""
-        return _Summary(frozenset(), (frozenset(),) * self._results)
+        return _Summary(frozenset(), (frozenset[_Root](),) * self._results)
 
     def summary(self, known: Mapping[str, _Summary]) -> _Summary:
         """What callers have to know, by what is `known` of the functions that it calls."""
@@ -89,7 +89,7 @@ class _Function:
                 maker = self._program.ops[value.producer].operation if value.producer >= 0 else None
                 if maker is not None and value.kind is Kind.GLOBAL:
                     found.add(text_of(maker, "name"))
-                elif maker is not None and (callee := called_name(maker)) in known:
+                elif maker is not None and (callee := called_name(maker) or "") in known:
                     for root in known[callee].returned[value.position]:
                         if isinstance(root, str):
                             found.add(root)
