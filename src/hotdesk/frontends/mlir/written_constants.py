@@ -33,14 +33,14 @@ _Root: TypeAlias = int | str
 
 
 @dataclass(frozen=True, slots=True)
-class _Summary:
+class _WriteSummary:
     """What a caller has to know of a function: the arguments that it may write, and what each of its results may be."""
 
     written: frozenset[int]
     returned: tuple[frozenset[_Root], ...]
 
 
-class _Function:
+class _FunctionMemory:
     """The memory that the ops of a function use."""
 
     def __init__(self, function: ir.Operation) -> None:
@@ -49,33 +49,33 @@ class _Function:
         self._results = len(signature(function).outputs)
 
     @property
-    def nothing(self) -> _Summary:
+    def nothing(self) -> _WriteSummary:
         """Where to begin: it writes nothing, and returns memory of its own."""
-        return _Summary(frozenset(), (frozenset[_Root](),) * self._results)
+        return _WriteSummary(frozenset(), (frozenset[_Root](),) * self._results)
 
-    def summary(self, known: Mapping[str, _Summary]) -> _Summary:
+    def summary(self, known: Mapping[str, _WriteSummary]) -> _WriteSummary:
         """What callers have to know, by what is `known` of the functions that it calls."""
         written = {root for _, roots in self.writes(known) for root in roots if isinstance(root, int)}
         returned = (
             frozenset(root for end in self._program.returns for root in self._roots(end.operands[number], known))
             for number in range(self._results)
         )
-        return _Summary(frozenset(written), tuple(returned))
+        return _WriteSummary(frozenset(written), tuple(returned))
 
-    def writes(self, known: Mapping[str, _Summary]) -> Iterator[tuple[BufferOp, frozenset[_Root]]]:
+    def writes(self, known: Mapping[str, _WriteSummary]) -> Iterator[tuple[BufferOp, frozenset[_Root]]]:
         """The ops that write memory, each with what this may be."""
         for op in self._program.ops:
             for number in self._written(op, known):
                 yield op, self._roots(number, known)
 
-    def _written(self, op: BufferOp, known: Mapping[str, _Summary]) -> list[int]:
+    def _written(self, op: BufferOp, known: Mapping[str, _WriteSummary]) -> list[int]:
         callee = called_name(op.operation)
         if callee is not None:
             return [op.operands[i] for i in sorted(known[callee].written)] if callee in known else []
         effects = None if op.name == DEALLOC else effects_of(op.operation)
         return [] if effects is None else [self._program.numbers[value] for value in effects.writes]
 
-    def _roots(self, memref: int, known: Mapping[str, _Summary]) -> frozenset[_Root]:
+    def _roots(self, memref: int, known: Mapping[str, _WriteSummary]) -> frozenset[_Root]:
         """What memory of others a memref may be."""
         found: set[_Root] = set()
 
@@ -106,8 +106,8 @@ def refuse_written_constants(module: ir.Module) -> None:
     constants = {name for name, op in globals_of(module).items() if "constant" in op.attributes}
     if not constants:
         return
-    functions = {symbol_name(function): _Function(function) for function in defined_functions(module)}
-    known, before = {name: function.nothing for name, function in functions.items()}, dict[str, _Summary]()
+    functions = {symbol_name(function): _FunctionMemory(function) for function in defined_functions(module)}
+    known, before = {name: function.nothing for name, function in functions.items()}, dict[str, _WriteSummary]()
     while known != before:
         before = known
         known = {name: function.summary(before) for name, function in functions.items()}

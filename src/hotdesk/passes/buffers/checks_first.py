@@ -62,7 +62,7 @@ class MoveChecksFirst(FunctionPass):
         checks = [op for op in ops if _is_check(op)]
         if not checks or not _callers(function):
             return []
-        mover = _Mover(function, ops)
+        mover = _CheckMover(function, ops)
         return [mover.move(check) for check in checks if mover.is_late(check)]
 
 
@@ -80,7 +80,7 @@ def _callers(function: ir.Operation) -> set[ir.Value]:
     }
 
 
-class _Mover:
+class _CheckMover:
     """Moves checks of a function, whose entry block has these ops."""
 
     def __init__(self, function: ir.Operation, ops: Sequence[ir.Operation]) -> None:
