@@ -58,7 +58,7 @@ func.func @number(%calls: memref<i64> {hotdesk.kind = "state"}, %n: memref<i64>)
 // CHECK-LABEL: func.func @kept(
 // CHECK:         memref.store
 // CHECK-COUNT-3: cf.assert
-func.func @kept(%calls: memref<i64> {hotdesk.kind = "state"}, %n: memref<4xi64>, %p: i64, %i: index) {
+func.func @kept(%calls: memref<i64> {hotdesk.kind = "state"}, %n: memref<9xi64>, %p: i64, %i: index) {
   %c4 = arith.constant 4 : i64
   memref.store %c4, %calls[] : memref<i64>
   %found = memref.load %calls[] : memref<i64>
@@ -67,7 +67,7 @@ func.func @kept(%calls: memref<i64> {hotdesk.kind = "state"}, %n: memref<4xi64>,
   %part = arith.divsi %c4, %p : i64
   %some = arith.cmpi slt, %part, %c4 : i64
   cf.assert %some, "some"
-  %there = memref.load %n[%i] : memref<4xi64>
+  %there = memref.load %n[%i] : memref<9xi64>
   %other = arith.cmpi slt, %there, %c4 : i64
   cf.assert %other, "other"
   return

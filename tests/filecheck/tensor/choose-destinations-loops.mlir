@@ -4,7 +4,8 @@
 // CHECK-LABEL: func.func @dies_in_an_iteration(
 // CHECK:         scf.for {{.*}} iter_args(%[[X:.*]] = %arg0)
 // CHECK:           linalg.exp ins(%[[X]] : {{.*}}) outs(%[[X]] :
-func.func @dies_in_an_iteration(%x: tensor<8xf32> {hotdesk.donated}, %n: index) -> tensor<8xf32> {
+func.func @dies_in_an_iteration(%x: tensor<8xf32> {hotdesk.donated}, %k: tensor<index>) -> tensor<8xf32> {
+  %n = tensor.extract %k[] : tensor<index>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %e = tensor.empty() : tensor<8xf32>
@@ -25,7 +26,8 @@ func.func @dies_in_an_iteration(%x: tensor<8xf32> {hotdesk.donated}, %n: index) 
 // CHECK:           linalg.add {{.*}} outs(%[[E]] :
 // CHECK:           linalg.add {{.*}} outs(%[[E]] :
 // CHECK:         linalg.exp ins(%[[R]] : {{.*}}) outs(%[[R]] :
-func.func @the_loop_keeps_its_own(%y: tensor<8xf32>, %n: index) -> tensor<8xf32> {
+func.func @the_loop_keeps_its_own(%y: tensor<8xf32>, %k: tensor<index>) -> tensor<8xf32> {
+  %n = tensor.extract %k[] : tensor<index>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %e = tensor.empty() : tensor<8xf32>
@@ -44,7 +46,8 @@ func.func @the_loop_keeps_its_own(%y: tensor<8xf32>, %n: index) -> tensor<8xf32>
 // CHECK-LABEL: func.func @the_function_keeps_its_own(
 // CHECK:         %[[E:.*]] = tensor.empty()
 // CHECK:         linalg.add {{.*}} outs(%[[E]] :
-func.func @the_function_keeps_its_own(%x: tensor<8xf32> {hotdesk.donated}, %y: tensor<8xf32>, %n: index) -> tensor<8xf32> {
+func.func @the_function_keeps_its_own(%x: tensor<8xf32> {hotdesk.donated}, %y: tensor<8xf32>, %k: tensor<index>) -> tensor<8xf32> {
+  %n = tensor.extract %k[] : tensor<index>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %e = tensor.empty() : tensor<8xf32>
