@@ -31,6 +31,7 @@ from hotdesk.frontends.mlir.memrefs import (
     written_arguments,
 )
 from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read, require_return
+from hotdesk.frontends.mlir.returned_memory import settle_returned_memory
 from hotdesk.frontends.mlir.rounding import round_as_said
 from hotdesk.frontends.mlir.shapes_of_data import read_shapes
 from hotdesk.frontends.mlir.sizes import size_checks
@@ -128,6 +129,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         kept = tuple(spec for i, spec in enumerate(results) if i not in returned)
         state = keep_globals(module, main) if on_memrefs else ()
         if on_memrefs:
+            settle_returned_memory(module, main)
             results_as_arguments(module, main, kept)
         bounds = declared_bounds(main)
         verify(module, "reading the program")

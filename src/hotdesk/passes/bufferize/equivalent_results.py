@@ -64,7 +64,7 @@ class DropEquivalentBufferResults(Pass):
                     subject = f"result {number} of @{name}"
                     decisions.setdefault(subject, Decision(subject, Outcome.LENT, reason, because))
                 if dropped and refusal is None:
-                    _drop(function, uses.get(name, Uses()).calls, dropped)
+                    drop_results(function, uses.get(name, Uses()).calls, dropped)
                     changed = True
         return tuple(decisions.values())
 
@@ -90,7 +90,8 @@ def _argument(value: ir.Value, function: ir.Operation) -> int | None:
     return int(cast(Any, value).arg_number)
 
 
-def _drop(function: ir.Operation, calls: tuple[ir.Operation, ...], dropped: dict[int, int]) -> None:
+def drop_results(function: ir.Operation, calls: tuple[ir.Operation, ...], dropped: dict[int, int]) -> None:
+    """Drops results of a function, by number, each the argument of a number, which callers use in its place."""
     kept = [i for i in range(len(signature(function).outputs)) if i not in dropped]
     for call in calls:
         new = rebuild_call(call, range(len(call.operands)), kept)
