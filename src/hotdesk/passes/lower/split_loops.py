@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from hotdesk._bindings import ir
 from hotdesk.graphs import reached
-from hotdesk.ir.building import PREDICATES, constant, create, index_constant
+from hotdesk.ir.building import PREDICATES, constant, create
 from hotdesk.ir.context import entered
 from hotdesk.ir.loops import for_bounds
 from hotdesk.ir.walking import constant_of, defining_op, integer_of, nested_ops
@@ -224,7 +224,7 @@ def _parts_at(number: int, loop: ir.Operation) -> tuple[ir.Operation | None, ir.
         return None, loop
     if number >= upper:
         return loop, None
-    middle = index_constant(number, loop)
+    middle = constant(number, loop.operands[0].type, loop)
     low = loop.clone(ir.InsertionPoint(loop)).operation
     low.operands[1] = middle
     loop.operands[0] = middle

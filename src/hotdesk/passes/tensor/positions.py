@@ -245,6 +245,8 @@ def _range(op: ir.Operation, ranges: dict[ir.Value, tuple[int, int]], sizes: dic
     given = [_known(value) or ranges.get(value) for value in op.operands]
     if op.name not in _PLAIN or None in given or is_constant(op):
         return None
+    if op.name in (COMPARE, INDEX_CAST) and str(op.operands[0].type) == "i1":
+        return None  # a truth is 1 where it is chosen by, but -1 where it is a number with a sign
     known = cast("list[tuple[int, int]]", given)
     if op.name == COMPARE:
         return _compared(integer_of(op, "predicate"), *known)

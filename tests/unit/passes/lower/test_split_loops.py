@@ -88,10 +88,10 @@ func.func @KERNEL(%p0: memref<f32>, %p1: memref<f32> {{llvm.noalias}}) {{
 }}"""
 
 
-def ranges(lines: list[str]) -> list[tuple[object, object]]:
+def ranges(program: str) -> list[tuple[object, object]]:
     """Where the innermost loops begin and end once they are cut."""
     with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(text(lines))
+        module = ir.Module.parse(program)
         split_loops(module)
         module.operation.verify()
         loops = [op for op in nested_ops(module.operation) if op.name == "scf.for"]
@@ -112,10 +112,24 @@ def place(j: int, name: str) -> int:
     }[name]
 
 
+@pytest.mark.parametrize("kind", ["i64", "i32"])
+def test_parts_count_in_the_type_of_the_loop(kind: str) -> None:
+    lines, parts = BENT["absolute value"]
+    constants = [f"%{name} = arith.constant {number} : {kind}" for name, number in (("z", 0), ("o", 1), ("m", SIZE))]
+    whole = text(lines).replace(
+        "  scf.for %j = %c0 to %n step %c1 {",
+        "\n".join(
+            [*constants, f"scf.for %r = %z to %m step %o : {kind} {{", f"%j = arith.index_cast %r : {kind} to index"]
+        ),
+    )
+    assert whole.count(f": {kind} {{") == 1
+    assert len(ranges(whole)) == parts
+
+
 @pytest.mark.parametrize("name", BENT)
 def test_each_part_reads_what_the_whole_loop_did(name: str) -> None:
     lines, parts = BENT[name]
-    found = ranges(lines)
+    found = ranges(text(lines))
     assert len(found) == parts
     assert found[0][0] == 0
     assert found[-1][1] == SIZE
@@ -143,10 +157,10 @@ def test_each_part_reads_what_the_whole_loop_did(name: str) -> None:
     ],
 )
 def test_others_stay(lines: list[str]) -> None:
-    assert ranges(lines) == [(0, SIZE)]
+    assert ranges(text(lines)) == [(0, SIZE)]
 
 
 def test_long_bodies_are_not_repeated() -> None:
     long = [f"%z{i} = arith.addi %j, %c1 : index" for i in range(90)]
-    assert len(ranges([*BENT["clamped"][0], *long[:-60]])) == 3
-    assert ranges([*BENT["clamped"][0], *long]) == [(0, SIZE)]
+    assert len(ranges(text([*BENT["clamped"][0], *long[:-60]]))) == 3
+    assert ranges(text([*BENT["clamped"][0], *long])) == [(0, SIZE)]
