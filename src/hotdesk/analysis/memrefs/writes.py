@@ -15,13 +15,18 @@ from hotdesk.models.memory_effects import effects_of
 from hotdesk.models.new_memory import DEALLOC
 
 
+def written_by(program: BufferProgram, op: BufferOp) -> frozenset[int]:
+    """The memrefs that an op may write, of those that it is given."""
+    if program.leads_on(op) or op.control or op.name == DEALLOC:
+        return frozenset()
+    effects = effects_of(op.operation, besides=ASSERT)
+    given = frozenset(op.operands) - {NOT_A_BUFFER}
+    return given if effects is None else frozenset(n for n in given if program.buffers[n].value in effects.writes)
+
+
 def writes_of(program: BufferProgram, origins: Origins) -> Iterator[tuple[BufferOp, frozenset[int]]]:
     """The ops that may write, in order, each with what this may be."""
     for op in program.ops:
-        if program.leads_on(op) or op.control or op.name == DEALLOC:
-            continue
-        effects = effects_of(op.operation, besides=ASSERT)
-        given = set(op.operands) - {NOT_A_BUFFER}
-        written = given if effects is None else {n for n in given if program.buffers[n].value in effects.writes}
+        written = written_by(program, op)
         if written:
             yield op, frozenset().union(*(origins.of[number] for number in written))

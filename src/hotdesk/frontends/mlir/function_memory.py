@@ -1,6 +1,7 @@
 """What functions do with memory of others, those that call themselves too: which they may write, which they may return.
 
-1. What an op writes is all that its memref may be, by views, choices, loops and branches (`analysis.memrefs.origins`).
+1. What an op writes is all that its memref may be, by views, choices, loops and branches (`analysis.memrefs.origins`). An op of
+   which nothing is known writes all that it is given, or nothing if that is asked for.
 2. What a function writes of an argument, its calls write of what they pass; what it returns may be what it is given, or a
    global. Both grow until no function adds to them.
 """
@@ -15,13 +16,14 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.origins import Origins
+from hotdesk.analysis.memrefs.writes import written_by
 from hotdesk.graphs import reached
 from hotdesk.ir.functions import called_name
 from hotdesk.ir.signature import signature
 from hotdesk.ir.walking import text_of
+from hotdesk.models.cf import ASSERT
 from hotdesk.models.memory_effects import effects_of
 from hotdesk.models.memref import CAST
-from hotdesk.models.new_memory import DEALLOC
 from hotdesk.program.dataflow import united
 
 Root: TypeAlias = int | str
@@ -41,9 +43,10 @@ class MemorySummary:
 
 
 class FunctionMemory:
-    """The memory that the ops of a function use."""
+    """The memory that the ops of a function use; `unknown_write`: an op of which nothing is known may write what it is given."""
 
-    def __init__(self, function: ir.Operation) -> None:
+    def __init__(self, function: ir.Operation, *, unknown_write: bool = True) -> None:
+        self._unknown_write = unknown_write
         self._program = read_buffers(function)
         self._origins = Origins(self._program)
         self._results = len(signature(function).outputs)
@@ -72,8 +75,9 @@ class FunctionMemory:
         callee = called_name(op.operation)
         if callee is not None:
             return [op.operands[i] for i in sorted(known[callee].written)] if callee in known else []
-        effects = None if op.name == DEALLOC else effects_of(op.operation)
-        return [] if effects is None else [self._program.numbers[value] for value in effects.writes]
+        if not self._unknown_write and effects_of(op.operation, besides=ASSERT) is None:
+            return []
+        return sorted(written_by(self._program, op))
 
     def _roots(self, memref: int, known: Mapping[str, MemorySummary]) -> frozenset[Root]:
         """What memory of others a memref may be."""

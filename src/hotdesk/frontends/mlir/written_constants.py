@@ -20,7 +20,9 @@ def refuse_written_constants(module: ir.Module) -> None:
     constants = {name for name, op in globals_of(module).items() if "constant" in op.attributes}
     if not constants:
         return
-    functions = {symbol_name(function): FunctionMemory(function) for function in defined_functions(module)}
+    functions = {
+        symbol_name(function): FunctionMemory(function, unknown_write=False) for function in defined_functions(module)
+    }
     known = summaries(functions)
     for function in functions.values():
         for op, roots in function.writes(known):

@@ -38,6 +38,16 @@ def _program(body: str, use: str, before: str = "") -> str:
 ARGUMENT = f"scf.yield %b : {KIND}"
 CHOICE = f"%v = arith.select %c, %a, %b : {KIND}\nscf.yield %v : {KIND}"
 OWN = f"%v = memref.alloc() : {KIND}\nmemref.copy %b, %v : {KIND} to {KIND}\nscf.yield %v : {KIND}"
+ZERO = "%zero = arith.constant 0 : index\n"
+CHECKED = f"""linalg.generic {{indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> (d)>], iterator_types = ["parallel"]}}
+          ins(%o : {KIND}) outs(%r : {KIND}) {{
+        ^bb0(%in: f32, %old: f32):
+          %p = arith.cmpf olt, %in, %z : f32
+          cf.assert %p, "small"
+          linalg.yield %z : f32
+        }}"""
+ATOMIC = f"{ZERO}%q = memref.atomic_rmw addf %z, %r[%zero] : (f32, {KIND}) -> f32"
+VECTOR = f"{ZERO}%v = vector.broadcast %z : f32 to vector<4xf32>\nvector.store %v, %r[%zero] : {KIND}, vector<4xf32>"
 WRITTEN = f"linalg.fill ins(%z : f32) outs(%r : {KIND})"
 READ = f"memref.copy %r, %o : {KIND} to {KIND}"
 
@@ -74,6 +84,9 @@ def test_one_of_two_arguments_that_is_read_may_be_a_copy(*, c: bool) -> None:
     ("use", "writer"),
     [
         (WRITTEN, "linalg.fill"),
+        (CHECKED, "linalg.generic"),
+        (ATOMIC, "memref.atomic_rmw"),
+        (VECTOR, "vector.store"),
         (f"memref.copy %o, %s : {KIND} to {KIND}\n{READ}", "memref.copy"),
         (f"scf.if %c {{\n linalg.fill ins(%z : f32) outs(%t : {KIND})\n}}\n{READ}", "linalg.fill"),
     ],
