@@ -117,20 +117,22 @@ func.func @rows_of_data(%x: tensor<3x5xf32>, %data: tensor<3x5xi64>) -> tensor<3
 
 #id = affine_map<(d0) -> (d0)>
 
-// Rule 3: a truth as a number with a sign is 0 or -1: the check stays.
+// Rule 3: a truth as a number with a sign is 0 or -1, which nothing is known of: the check stays.
 // CHECK-LABEL: func.func @place_of_a_truth(
 // CHECK:           arith.index_cast %{{.*}} : i1 to index
 // CHECK:         linalg.generic
 // CHECK:           cf.assert
 // CHECK:           tensor.extract
 func.func @place_of_a_truth(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
   %e = tensor.empty() : tensor<8xindex>
   %places = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e : tensor<8xindex>) {
   ^bb0(%out: index):
     %n = linalg.index 0 : index
     %more = arith.cmpi sgt, %n, %c3 : index
-    %i = arith.index_cast %more : i1 to index
+    %truth = arith.index_cast %more : i1 to index
+    %i = arith.addi %truth, %c1 : index
     linalg.yield %i : index
   } -> tensor<8xindex>
   %f = tensor.empty() : tensor<8xf32>
