@@ -1138,6 +1138,48 @@ func.func @f(%n: index, %v: f32) {
 }""")
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        "memref.atomic_rmw addf %z, %a[%c0] : (f32, memref<4xf32>) -> f32",
+        "vector.store %v, %a[%c0] : memref<4xf32>, vector<4xf32>",
+        "vector.transfer_write %v, %a[%c0] : vector<4xf32>, memref<4xf32>",
+        "affine.store %z, %a[0] : memref<4xf32>",
+        "memref.generic_atomic_rmw %a[%c0] : memref<4xf32> {\n^bb0(%old: f32):\nmemref.atomic_yield %z : f32\n}",
+    ],
+)
+def test_ops_that_write_a_constant_are_refused(write: str) -> None:
+    result = "%old = " if "rmw" in write else ""
+    with pytest.raises(
+        InvalidIRError, match=rf"global @c: expected ops that read it.*got {write.split()[0]}, which writes"
+    ):
+        hotdesk.compile(f"""memref.global "private" constant @c : memref<4xf32> = dense<1.0>
+func.func @f(%z: f32) {{
+  %c0 = arith.constant 0 : index
+  %v = vector.broadcast %z : f32 to vector<4xf32>
+  %a = memref.get_global @c : memref<4xf32>
+  {result}{write}
+  return
+}}""")
+
+
+def test_ops_that_read_a_constant_are_not() -> None:
+    program = hotdesk.compile("""memref.global "private" constant @c : memref<4xf32> = dense<[1.0, 2.0, 3.0, 4.0]>
+func.func @f(%o: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = memref.get_global @c : memref<4xf32>
+  %v = vector.load %a[%c0] : memref<4xf32>, vector<4xf32>
+  %x = affine.load %a[3] : memref<4xf32>
+  %w = vector.broadcast %x : f32 to vector<4xf32>
+  %s = arith.addf %v, %w : vector<4xf32>
+  vector.store %s, %o[%c0] : memref<4xf32>, vector<4xf32>
+  return
+}""")
+    found = np.zeros(4, np.float32)
+    program(found)
+    np.testing.assert_array_equal(found, [5, 6, 7, 8])
+
+
 def test_what_writes_a_constant_of_a_program_on_tensors_is_refused() -> None:
     text = """memref.global "private" constant @c : memref<2xf32> = dense<1.0>
     func.func @f(%x: f32) -> tensor<2xf32> {

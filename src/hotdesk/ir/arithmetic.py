@@ -14,7 +14,13 @@ from hotdesk.sizes.size import Size, is_opaque
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 
-CASTS = frozenset({"arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui"})
+ADD, SUBTRACT, MULTIPLY = "arith.addi", "arith.subi", "arith.muli"
+LEAST, GREATEST = "arith.minsi", "arith.maxsi"
+"""Of two signed integers."""
+ABSOLUTE = "math.absi"
+COMPARE = "arith.cmpi"
+INDEX_CAST = "arith.index_cast"
+CASTS = frozenset({INDEX_CAST, "arith.index_castui", "arith.extsi", "arith.extui"})
 """Ops whose result is the same number, or the same bits, as an integer of another type."""
 AFFINE = ("affine.apply", "affine.min", "affine.max")
 """Ops that compute a number by an affine map: its one result, or the least or greatest of several."""

@@ -1,8 +1,8 @@
 """What an op on memrefs reads and writes, for ops whose effects are known.
 
 A `linalg.generic` reads the operands that its payload asks for and writes its outputs; named ops count as reading all of theirs.
-Loads, stores, copies and deallocations do what their names say; a deallocation counts as a write. Scalar arithmetic, views and
-allocations do nothing. An op whose model states its effects has those. Of every other op nothing is known.
+Loads, stores, copies and deallocations do what their names say, also those of vectors; a deallocation counts as a write. Scalar
+arithmetic, views and allocations do nothing. An op whose model states its effects has those. Of every other op nothing is known.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from hotdesk.models.registry import model_of
 _NOTHING = frozenset(
     {
         *("memref.alloc", "memref.alloca", "memref.get_global", "memref.dim", METADATA),
+        *("memref.assume_alignment", "memref.prefetch", "affine.prefetch"),
         *("affine.apply", "linalg.yield", "linalg.index"),
         *VIEWS,
     }
@@ -32,8 +33,15 @@ _READS_AND_WRITES = {
     COPY: ((0,), (1,)),
     "memref.dealloc": ((), (0,)),
     RESHAPE: ((1,), ()),
+    "memref.atomic_rmw": ((1,), (1,)),
+    **dict.fromkeys(("affine.load", "affine.vector_load"), ((0,), ())),
+    **dict.fromkeys(("affine.store", "affine.vector_store"), ((), (1,))),
+    **dict.fromkeys(("vector.load", "vector.transfer_read", "vector.maskedload", "vector.expandload"), ((0,), ())),
+    "vector.gather": ((0,), ()),
+    **dict.fromkeys(("vector.store", "vector.transfer_write"), ((), (1,))),
+    **dict.fromkeys(("vector.maskedstore", "vector.compressstore", "vector.scatter"), ((), (0,))),
 }
-"""The operands that ops of `memref` read, and those that they write."""
+"""The operands that ops read, and those that they write."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,8 @@
 
 Such a map says where an element lies in an array of as many dimensions as the map has results, which lies row by row and is as
 large as the sizes ask for: so reads it `normalize-memrefs` of MLIR. Where each result is a sum of indices with factors, the place
-in memory is one. A stride that depends on a size which is open is open: an
-allocation computes it, and is a view of memory that reaches to its last element. Maps that divide, as those of tiles do, and maps
-with constants, symbols or factors below 0 stay.
+in memory is one. A stride that depends on a size which is open is open: an allocation computes it, and is a view of memory that
+reaches to its last element. Maps that divide, as those of tiles do, and maps with constants, symbols or factors below 0 stay.
 """
 
 from __future__ import annotations

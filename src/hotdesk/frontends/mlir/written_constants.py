@@ -3,7 +3,7 @@
     %m = arith.select %c, %constant, %x : memref<4xf32>
     memref.store %v, %m[%i]                                  ->    global @constant: expected ops that read it, got memref.store …
 
-What an op may write of others' memory is told by `function_memory`; ops of which nothing is known are not refused.
+What an op may write is told by `function_memory`; one of which nothing is known may write all that it is given.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ def refuse_written_constants(module: ir.Module) -> None:
     constants = {name for name, op in globals_of(module).items() if "constant" in op.attributes}
     if not constants:
         return
-    functions = {
-        symbol_name(function): FunctionMemory(function, unknown_write=False) for function in defined_functions(module)
-    }
+    functions = {symbol_name(function): FunctionMemory(function) for function in defined_functions(module)}
     known = summaries(functions)
     for function in functions.values():
         for op, roots in function.writes(known):

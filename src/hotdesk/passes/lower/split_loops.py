@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 from hotdesk._bindings import ir
 from hotdesk.graphs import reached
+from hotdesk.ir.arithmetic import ABSOLUTE, ADD, COMPARE, GREATEST, INDEX_CAST, LEAST, MULTIPLY, SUBTRACT
 from hotdesk.ir.building import PREDICATES, constant, create
 from hotdesk.ir.context import entered
 from hotdesk.ir.loops import for_bounds
@@ -33,7 +34,6 @@ from hotdesk.ir.walking import constant_of, defining_op, integer_of, nested_ops
 from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.memref import LOAD, STORE
 from hotdesk.models.scf import FOR
-from hotdesk.passes.integers import ABSOLUTE, ADD, COMPARE, GREATEST, INDEX_CAST, LEAST, MULTIPLY, SUBTRACT
 
 _MOST_CHOICES = 12
 _LONGEST = 96

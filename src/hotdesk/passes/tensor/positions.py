@@ -27,6 +27,7 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.arithmetic import ABSOLUTE, ADD, COMPARE, GREATEST, INDEX_CAST, LEAST, MULTIPLY, SUBTRACT
 from hotdesk.ir.building import PREDICATES, clone_with, constant, create, replace
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
@@ -47,7 +48,6 @@ from hotdesk.models.linalg import inputs_of
 from hotdesk.models.payloads import LOADS
 from hotdesk.models.tensor import EXPAND
 from hotdesk.passes.base import FunctionPass
-from hotdesk.passes.integers import ABSOLUTE, ADD, COMPARE, GREATEST, INDEX_CAST, LEAST, MULTIPLY, SUBTRACT
 
 _INDEX = "linalg.index"
 _PLAIN = ("arith.constant", _INDEX, INDEX_CAST, ABSOLUTE, LEAST, GREATEST, CHOICE, COMPARE, ADD, SUBTRACT, MULTIPLY)
