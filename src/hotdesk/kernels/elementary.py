@@ -1,6 +1,7 @@
 """Elementary functions on f32 as branch-free arithmetic, so that loops which call them become vector code.
 
-    math.exp %x : f32   ->   func.call @hotdesk_exp(%x) : (f32) -> f32
+    math.exp %x : f32        ->   func.call @hotdesk_exp(%x) : (f32) -> f32
+    arith.remf %x, %y : f32  ->   func.call @hotdesk_remf(%x, %y) : (f32, f32) -> f32
 
 Each function reduces its argument, evaluates a polynomial (coefficients: minimax fits on the reduced range, made for these
 functions by Lawson's iteration) and puts the result together with selects instead of branches. LLVM inlines it into the
@@ -427,6 +428,27 @@ def _pow(x: _Scalar, y: _Scalar) -> _Scalar:
     return is_one.choose(1.0, result)
 
 
+_QUOTIENT_BITS = 51
+"""By so many bits a step of a division in f64 makes the rest smaller, at least."""
+
+
+def _remf(x: _Scalar, y: _Scalar) -> _Scalar:
+    """x - n y for the whole n next to x / y toward zero, exact as the C library's.
+
+    In f64 the rest of a quotient that is rounded to a whole number is exact, for numbers of 24 bits: what is left of it has no
+    bit below the lower one of theirs, and none above those that the quotient is good for. As many steps as the largest quotient
+    wants leave half of |y| at most, and a rest on the other side of zero is one |y| short.
+    """
+    size, wide = y.unary("absf").to("f64"), x.to("f64")
+    size = size.compare("oeq", float("inf")).choose(2.0**128, size)  # leaves whatever is finite as it is
+    scale, rest = wide.function.constant(1.0, "f64") / size, wide.unary("absf")
+    for _ in range(-(-(128 + 149) // _QUOTIENT_BITS)):
+        whole = (rest * scale).unary("roundeven")
+        rest = (-whole).fma(size, rest)
+    rest = rest.compare("olt", 0.0).choose(rest + size, rest)
+    return rest.to("f32").with_sign_of(x)
+
+
 _FUNCTIONS: dict[str, tuple[Callable[..., _Scalar], int]] = {
     "exp": (_exp, 1),
     "exp2": (_exp2, 1),
@@ -442,10 +464,11 @@ _FUNCTIONS: dict[str, tuple[Callable[..., _Scalar], int]] = {
     "tan": (_tan, 1),
     "atan": (_atan, 1),
     "powf": (_pow, 2),
+    "remf": (_remf, 2),
 }
 
 ELEMENTARY: tuple[str, ...] = tuple(_FUNCTIONS)
-"""The ops of the `math` dialect that have a function here."""
+"""The ops of the `math` dialect that have a function here, and `arith.remf`."""
 
 _MULTIPLIED = {2.0: 1, 3.0: 2}
 """Exponents of powers that are products, with the number of multiplications."""
@@ -455,12 +478,12 @@ _MOST_EXACT = 1 << 24
 
 
 def symbol(op: str, lanes: int = 0) -> str:
-    """The function that computes `math.<op>` on f32, or on vectors of so many."""
+    """The function that computes an op of `ELEMENTARY` on f32, or on vectors of so many."""
     return f"hotdesk_{op}_{lanes}" if lanes else f"hotdesk_{op}"
 
 
 def text(op: str, lanes: int = 0) -> str:
-    """The function of `math.<op>` as MLIR text: internal to its module, inlined wherever it is called."""
+    """The function of an op of `ELEMENTARY` as MLIR text: internal to its module, inlined wherever it is called."""
     make, arity = _FUNCTIONS[op]
     function = _FunctionText()
     result = make(*(_Scalar(function, f"%x{i}", "f32") for i in range(arity)))
@@ -485,7 +508,7 @@ def _widened(line: str, lanes: int) -> str:
 
 
 def use_elementary_functions(module: ir.Module) -> None:
-    """Exchanges the ops of the `math` dialect on f32 and vectors of it for calls of the functions above, and defines those.
+    """Exchanges the ops of `ELEMENTARY` on f32 and vectors of it for calls of the functions above, and defines those.
 
     Squares and cubes, of f64 too, are products.
     """
@@ -494,7 +517,7 @@ def use_elementary_functions(module: ir.Module) -> None:
         f32 = ir.F32Type.get()
         for op in nested_ops(module.operation):
             dialect, _, name = op.name.partition(".")
-            if dialect != "math" or name not in (*_FUNCTIONS, "fpowi"):
+            if dialect != ("arith" if name == "remf" else "math") or name not in (*_FUNCTIONS, "fpowi"):
                 continue
             kind = op.results[0].type
             exponent = _exponent(op) if name in ("powf", "fpowi") else float("nan")

@@ -43,7 +43,9 @@ _REFERENCES: dict[str, Callable[..., Doubles]] = {
     "tan": np.tan,
     "atan": np.arctan,
     "powf": np.power,
+    "remf": np.fmod,
 }
+_OF_TWO = ("powf", "remf")
 _SPECIAL = np.array(
     [0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 0.5, -0.5, 2, -2, 3, -3, -3.5, 1e10, -1e10, 16777217, 1e-45, -1e-45],
     "f4",
@@ -51,7 +53,7 @@ _SPECIAL = np.array(
 
 
 def _loop(op: str, lanes: int) -> str:
-    inputs = "%x, %y" if op == "powf" else "%x"
+    inputs = "%x, %y" if op in _OF_TWO else "%x"
     load, store, kind = (
         ("vector.load", "vector.store", f"vector<{lanes}xf32>") if lanes else ("memref.load", "memref.store", "f32")
     )
@@ -66,7 +68,7 @@ func.func @run(%a: memref<f32>, %b: memref<f32>, %c: memref<f32> {{llvm.noalias}
   scf.for %i = %c0 to %n step %c1 {{
     %x = {load} %A[%i] : memref<?xf32>{of}
     %y = {load} %B[%i] : memref<?xf32>{of}
-    %z = math.{op} {inputs} : {kind}
+    %z = {"arith" if op == "remf" else "math"}.{op} {inputs} : {kind}
     {store} %z, %C[%i] : memref<?xf32>{of}
   }}
   return
@@ -96,7 +98,7 @@ _compiled = cache(_Compiled)
 def _reference(op: str, x: Floats, y: Floats) -> Doubles:
     with np.errstate(all="ignore"):
         wide = [x.astype("f8"), y.astype("f8")]
-        return _REFERENCES[op](*wide[: 2 if op == "powf" else 1])
+        return _REFERENCES[op](*wide[: 2 if op in _OF_TWO else 1])
 
 
 def _check(op: str, x: Floats, y: Floats) -> None:
@@ -156,6 +158,19 @@ def test_powers_of_moderate_size() -> None:
     _check("powf", x, random.uniform(-12, 12, x.size).astype("f4"))
 
 
+def test_remainders_are_exact() -> None:
+    """Of quotients of all sizes: next to whole numbers, with divisors that are not normal, and as large as floats have them."""
+    random = np.random.default_rng(0)
+    y = random.integers(1, 0x7F800000, 1 << 18, dtype=np.int32).view(np.float32)
+    with np.errstate(over="ignore"):
+        whole = np.floor(np.exp2(random.uniform(0, 40, y.size))).astype("f4") * y
+    x = np.concatenate([whole, np.nextafter(whole, np.float32(0)), np.nextafter(whole, np.float32(np.inf)), y])
+    x = np.concatenate([x, _floats(0, 0x7F800000, 8191)[: y.size]])
+    y = np.concatenate([*[y] * 4, np.resize(_floats(1, 1 << 24, 65521), x.size - 4 * y.size)])
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(_compiled("remf")(x, y), np.fmod(x, y))
+
+
 @pytest.mark.parametrize("op", ELEMENTARY)
 def test_the_c_library_is_not_called(op: str) -> None:
     text = _compiled(op).text
@@ -209,7 +224,7 @@ def test_other_types_stay() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("op", [op for op in ELEMENTARY if op != "powf"])
+@pytest.mark.parametrize("op", [op for op in ELEMENTARY if op not in _OF_TWO])
 def test_every_float(op: str) -> None:
     for start in range(0, _ALL, _CHUNK):
         x = _floats(start, start + _CHUNK, 1)
