@@ -1220,6 +1220,17 @@ func.func @f(%n: index, %v: f32) {
   call @g(%n, %v) : (index, f32) -> ()
   return
 }"""
+IN_A_PAYLOAD = """memref.global "private" constant @c : memref<4xf32> = dense<1.0>
+func.func @f(%x: memref<4xf32>) {
+  %c = memref.get_global @c : memref<4xf32>
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%x : memref<4xf32>) {
+  ^bb0(%a: f32):
+    %i = linalg.index 0 : index
+    affine.store %a, %c[%i] : memref<4xf32>
+    linalg.yield %a : f32
+  }
+  return
+}"""
 PASSED_ON = """memref.global "private" constant @c : memref<4xf32> = dense<1.0>
 func.func private @g(%n: index, %v: f32, %m: memref<4xf32>) -> memref<4xf32> {
   %c0 = arith.constant 0 : index
@@ -1249,6 +1260,7 @@ func.func @f(%n: index, %v: f32) {
     [
         (SELECTED, r"linalg.fill, which may write it \(-:5:3\)"),
         (IN_RECURSION, r"memref.store, which writes it \(-:8:5\)"),
+        (IN_A_PAYLOAD, r"linalg.generic, which writes it \(-:4:3\)"),
         (
             PASSED_ON.replace("WRITE", "memref.store %v, %m[%c0] : memref<4xf32>").replace("BEHIND", ""),
             "func.call, which",
@@ -1260,7 +1272,7 @@ func.func @f(%n: index, %v: f32) {
     ],
 )
 def test_what_may_write_a_constant_is_refused(text: str, got: str) -> None:
-    """One that is chosen, in functions that call themselves, as what they are given and return."""
+    """One that is chosen, in functions that call themselves, in a payload, as what functions are given and return."""
     with pytest.raises(InvalidIRError, match=f"global @c: expected ops that read it.*got {got}"):
         hotdesk.compile(text, entry="f")
 

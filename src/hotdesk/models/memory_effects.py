@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.ir.types import element_of, is_memref, shape_of
+from hotdesk.ir.types import element_of, is_buffer, is_memref, shape_of
 from hotdesk.ir.walking import nested_ops
 from hotdesk.models.generics import is_linalg, read_generic
 from hotdesk.models.linalg import facts as linalg_facts
@@ -52,30 +52,44 @@ class Effects:
     writes: tuple[ir.Value, ...] = ()
 
 
-def effects_of(op: ir.Operation, besides: str = "") -> Effects | None:
-    """What an op reads and writes, or None if that is not known; `besides` names ops in its regions that are not looked at."""
+def effects_of(op: ir.Operation) -> Effects | None:
+    """What an op reads and writes, or None if that is not known."""
     if not is_linalg(op):
         return None if len(op.regions) else _simple(op)
     inputs, generic = inputs_of(op), read_generic(op)
     operands = [(i, value) for i, value in enumerate(op.operands) if is_memref(value.type)]
-    inside = payload_effects(op, besides)
+    inside = payload_effects(op)
     if inside is None:
         return None
     reads = (value for i, value in operands if generic is None or generic.reads(i))
     return Effects((*reads, *inside.reads), (*(value for i, value in operands if i >= inputs), *inside.writes))
 
 
-def payload_effects(op: ir.Operation, besides: str = "") -> Effects | None:
+def payload_effects(op: ir.Operation) -> Effects | None:
     """What the ops in the regions of an op read and write by themselves, or None if that is not known."""
     reads: list[ir.Value] = []
     writes: list[ir.Value] = []
-    for nested in (each for each in nested_ops(op) if each.name != besides):
+    for nested in nested_ops(op):
         effects = None if len(nested.regions) else _simple(nested)
         if effects is None:
             return None
         reads.extend(effects.reads)
         writes.extend(effects.writes)
     return Effects(tuple(reads), tuple(writes))
+
+
+def may_write(op: ir.Operation) -> list[ir.Value]:
+    """The memrefs that an op may write: by its effects or, if they are not known, all of its own.
+
+    A linalg op writes its outputs, and what the ops of its payload may write.
+    """
+    if is_linalg(op):
+        inside = (value for each in nested_ops(op) for value in may_write(each))
+        written = [*list(op.operands)[inputs_of(op) :], *inside]
+    else:
+        effects = effects_of(op)
+        written = op.operands if effects is None else effects.writes
+    return [value for value in written if is_buffer(value.type)]
 
 
 def read_as_written(op: ir.Operation) -> frozenset[int]:

@@ -23,12 +23,11 @@ from itertools import takewhile
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op, entry_block, is_loop_or_branch, nested_ops, ops_around, ops_outside_payloads
 from hotdesk.models import tensor
 from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
 from hotdesk.models.control_flow import CHOICE, LOOPS
-from hotdesk.models.memory_effects import effects_of
+from hotdesk.models.memory_effects import may_write
 from hotdesk.models.memref import VIEWS, viewed
 from hotdesk.models.new_memory import ALLOCA, BASES
 from hotdesk.program.op_ranges import between
@@ -194,8 +193,7 @@ def _root(memref: ir.Value, *, apart: bool) -> ir.Value | None:
 def _written(op: ir.Operation) -> list[ir.Value]:
     if is_loop_or_branch(op) or op.name == TO_TENSOR or op.name in VIEWS:
         return []
-    effects = effects_of(op)
-    return [value for value in op.operands if is_memref(value.type)] if effects is None else list(effects.writes)
+    return may_write(op)
 
 
 def _loops(op: ir.Operation) -> list[ir.Operation]:
