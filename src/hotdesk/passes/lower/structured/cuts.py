@@ -3,7 +3,8 @@
 A loop can be cut if no two of its iterations touch the same element that is written: it is parallel, every memref that is written
 has it as a dim of its own, and a memref that is read as well is read where it is written. Of these the outermost that has enough
 iterations is taken, so that threads work on memory that is far apart. The loop that steps through the result by one element is
-vectorised: it stays whole where others that are one (`joined`) have enough iterations together.
+vectorised: it stays whole where others that are one (`joined`) have enough iterations together, or another one has a few, unless
+ranges of it are long rows, too.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from hotdesk.passes.lower.structured.joined import Joined
 
 _DEAR = 10  # operations that an elementary function or a division stands for
 _ENOUGH = 16  # iterations of a loop that is taken for its place
+_FEW = 4  # and of one that is taken for a row to stay whole
+_LONG = 4096  # elements of a row whose ranges are long, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +83,21 @@ def find_cut(
     if None not in known and (prod(cast("list[int]", known)) * weight < 2 * GRAIN or known[loop] == 1):
         return None
     loops = (loop,)
-    if joined is not None and any(_is_by_one(views[value], (dims[loop] or {})[value]) for value in written):
-        others = (group for group in joined.loops if len(group) > 1 and loop not in group and {*group} <= {*found})
-        loops = next((group for group in others if _enough(known[i] for i in group)), loops)
+    if any(_is_by_one(views[value], (dims[loop] or {})[value]) for value in written):
+        groups = () if joined is None else joined.loops
+        others = [group for group in groups if len(group) > 1 and loop not in group and {*group} <= {*found}]
+        others = [group for group in others if _enough((known[i] for i in group), _ENOUGH)]
+        if not _enough([known[loop]], _LONG):
+            others += [(i,) for i in found if i != loop and _enough([known[i]], _FEW)]
+        loops = next(iter(others), loops)
     order = [*loops, *(i for i in range(len(kinds)) if i not in loops)]
     return Cut(loops, dims[loops[-1]] or {}, tuple(cast(Any, lengths[i]) for i in order), weight)
 
 
-def _enough(sizes: Iterable[int | None]) -> bool:
-    """Whether loops have enough iterations together to be taken for their place, or may have."""
+def _enough(sizes: Iterable[int | None], least: int) -> bool:
+    """Whether loops have so many iterations together, or may have."""
     known = list(sizes)
-    return None in known or prod(cast("list[int]", known)) >= _ENOUGH
+    return None in known or prod(cast("list[int]", known)) >= least
 
 
 def _is_by_one(view: View, dim: int) -> bool:

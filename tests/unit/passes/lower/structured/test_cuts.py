@@ -57,6 +57,22 @@ def test_loops_that_are_one_are_cut_where_the_result_would_be_cut_in_its_rows() 
     assert "memref<1024x?xf32, strided<[196, 1], offset: ?>>" in text
 
 
+def test_a_loop_of_a_few_is_cut_where_the_result_would_be_cut_in_short_rows() -> None:
+    """Windows of an image: rows of them are shared out, not the channels of each pixel."""
+    image, windows = "memref<8x7x8x7x96xf32>", "memref<8x8x7x7x96xf32>"
+    maps = "affine_map<(a, b, c, d, e) -> (a, c, b, d, e)>", "affine_map<(a, b, c, d, e) -> (a, b, c, d, e)>"
+    loops = ", ".join(['"parallel"'] * 5)
+    op = generic(f"%x : {image} by {maps[0]}", f"%y : {windows} by {maps[1]}", "%t = arith.negf %a : f32", loops)
+    made, text = kernel(f"%x: {image}, %y: {windows}", op)
+    assert made.head
+    assert "memref<?x8x7x672xf32" in text
+    few = "memref<3x4000xf32>"
+    op = generic(f"%x : {few} by {ID}", f"%y : {few} by {ID}", "%t = math.exp %a : f32")
+    made, text = kernel(f"%x: {few}, %y: {few}", op)
+    assert made.head
+    assert "memref<3x?xf32, strided<[4000, 1], offset: ?>>" in text
+
+
 def test_little_work_is_done_by_one_thread() -> None:
     small = "memref<64x64xf32>"
     made, _ = kernel(f"%x: {small}, %y: {small}", generic(f"%x : {small} by {ID}", f"%y : {small} by {ID}"))
