@@ -118,6 +118,28 @@ def test_a_view_of_what_is_kept_for_the_backward_graph() -> None:
     torch.testing.assert_close(view, 2 * (x @ w)[:, ::2])
 
 
+SEVERAL: dict[str, Callable[[torch.Tensor], Any]] = {
+    "columns and a transpose": lambda x: (lambda y: (y[:, :3], y.t()))(x * 2),
+    "rows that overlap": lambda x: (lambda y: (y[:3], y[1:]))(x * 2),
+    "a view of a view": lambda x: (lambda y: (y[1:], y[1:].t(), y.flatten()))(x * 2),
+    "beside a result": lambda x: (lambda y: (y[:, ::2], y[:, 1:].t(), y + 1))(x * 2),
+    "one twice": lambda x: (lambda y: (y, y))((x * 2)[1:]),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("gradients", [False, True])
+def test_views_of_one_computed_value_show_what_is_done_to_another(name: str, gradients: bool) -> None:
+    compiled = torch.compile(SEVERAL[name], backend="hotdesk", options={"fallback": False})
+    x = torch.arange(20.0).view(4, 5).requires_grad_(gradients)
+    found, expected = compiled(x), SEVERAL[name](x)
+    assert_same(found, expected)
+    with torch.no_grad():
+        found[0].mul_(3)
+        expected[0].mul_(3)
+    assert_same(found, expected)
+
+
 def test_a_view_alone_may_be_changed_in_place() -> None:
     compiled = torch.compile(lambda x: (x * 2)[:, ::2], backend="hotdesk", options={"fallback": False})
     x = torch.randn(4, 6, requires_grad=True)

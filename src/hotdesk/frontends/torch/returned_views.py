@@ -8,7 +8,9 @@ A result is one of them if nothing but ops that return views lies between it and
 
 1. an argument that the graph does not change, or a result that is computed and lies without gaps; or
 2. where the result itself has gaps or is broadcast, a value that is computed and has not: the program returns that one in place
-   of the result, as its base. What is kept for a backward graph is another copy: AOTAutograd would not notice that it changes.
+   of the result, as its base. What is kept for a backward graph is a copy, as AOTAutograd would not notice that it changes; or
+3. where several results are views of one value that is computed and lies without gaps, that value, as in 2: where one of them
+   is changed in place, so are the others.
 
 The ops read nothing else but numbers that follow from arguments.
 """
@@ -19,6 +21,7 @@ The ops read nothing else but numbers that follow from arguments.
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -92,14 +95,15 @@ def take_returned_views(graph: Graph, known: Returned) -> ReturnedViews | None:
     bases: dict[Node, int] = {}
     count = len(results)
     computed: set[int] = set()
+    several = _several_views(results[: known.first], known.again, roots)
     for place, value in enumerate(results[: known.first]):
         if not _is_tensor(value) or value.op == "placeholder":
             continue
-        root = _root(value, roots)
-        if root is value or (root.op != "placeholder" and _has_gaps(root)):
+        root, base = _root(value, roots), several.get(place)
+        if base is not None or root is value or (root.op != "placeholder" and _has_gaps(root)):
             if place in known.again:
                 raise _no_view(value)
-            root = _computed_base(value)
+            root = base or _computed_base(value)
             if root is None:
                 continue
             computed.add(place)
@@ -123,6 +127,27 @@ def take_returned_views(graph: Graph, known: Returned) -> ReturnedViews | None:
 def _has_gaps(value: Node) -> bool:
     """Whether a tensor has gaps, is broadcast, or may be: its copy lies in another way. So of several tensors in one value."""
     return not _is_tensor(value) or order_in_memory(value.meta["val"]) is None
+
+
+def _several_views(results: Sequence[Any], again: Collection[int], roots: Collection[Node]) -> dict[int, Node]:
+    """The places of results that are views of one value, with it: it is computed, lies without gaps and is no result itself."""
+    views = {place: value for place, value in enumerate(results) if _is_tensor(value) and place not in again}
+    bases = {place: _viewed_in_the_end(value) for place, value in views.items()}
+    counts = Counter(_viewed_in_the_end(value) for value in {*views.values()})
+    return {
+        place: base
+        for place, base in bases.items()
+        if counts[base] > 1 and base not in roots and base.op != "placeholder" and not _has_gaps(base)
+    }
+
+
+def _viewed_in_the_end(value: Node) -> Node:
+    """The tensor that a value is a view of, which is none itself; the value if it is no view."""
+    base, node = value, _source(value)
+    while node is not None:
+        base = node if _is_tensor(node) else base
+        node = _source(node)
+    return base
 
 
 def _computed_base(value: Node) -> Node | None:
