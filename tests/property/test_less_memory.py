@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.compute_late import ComputeLate
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
-from hotdesk.passes.tensor.recompute import Recompute
 from hotdesk.passes.tensor.recompute_across import RecomputeAcross
 from hotdesk.passes.tensor.recompute_to_fit import RecomputeToFit
 from hotdesk.passes.tensor.split_rows import SplitRows
@@ -23,15 +22,16 @@ from tests.structured import Program, structured_programs
 from tests.unit.parsing import parse, run
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+_ELEMENTWISE = RecomputeAcross(across=9, least_bytes=1, elementwise=True)
 _IN_PARTS = st.sampled_from(
     [
         (SplitRows(parts=2, least_bytes=1),),
         (SplitRows(parts=3, least_bytes=1, large=1 << 30), EliminateEmptyTensors()),
         (SplitRows(parts=100, least_bytes=1, large=0), SplitRows(parts=2, least_bytes=1)),
-        (Recompute(least_bytes=1),),
+        (_ELEMENTWISE,),
         (RecomputeToFit(1), EliminateEmptyTensors()),
         (ComputeLate(), RecomputeToFit(64), RecomputeToFit(1)),
-        (Recompute(least_bytes=1), SplitRows(parts=2, least_bytes=1, large=1), Recompute(least_bytes=1)),
+        (_ELEMENTWISE, SplitRows(parts=2, least_bytes=1, large=1), _ELEMENTWISE),
     ]
 )
 
@@ -60,7 +60,7 @@ def assert_same_values(before: str, after: str, inputs: list[object]) -> None:
 def test_some_examples(name: str) -> None:
     text = EXAMPLES[name].read_text(encoding="utf-8")
     assert_same_values(text, run(parse(text), SplitRows(parts=2, least_bytes=1)), inputs_of(text))
-    assert_same_values(text, run(parse(text), Recompute(least_bytes=1)), inputs_of(text))
+    assert_same_values(text, run(parse(text), _ELEMENTWISE), inputs_of(text))
     assert_same_values(text, run(parse(text), *_late_and_again(len(name) % 20)), inputs_of(text))
 
 

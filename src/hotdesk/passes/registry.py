@@ -42,7 +42,6 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-reorder-for-peak": "hotdesk.passes.tensor.reorder:ReorderForPeak",
     "hotdesk-split-rows": "hotdesk.passes.tensor.split_rows:SplitRows",
     "hotdesk-compute-late": "hotdesk.passes.tensor.compute_late:ComputeLate",
-    "hotdesk-recompute": "hotdesk.passes.tensor.recompute:Recompute",
     "hotdesk-recompute-across": "hotdesk.passes.tensor.recompute_across:RecomputeAcross",
     "hotdesk-recompute-to-fit": "hotdesk.passes.tensor.recompute_to_fit:RecomputeToFit",
     "hotdesk-accumulate-in-place": "hotdesk.passes.tensor.accumulate:AccumulateInPlace",

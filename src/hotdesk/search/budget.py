@@ -7,7 +7,8 @@ fits, on copies of the module that are bufferized and planned to the end:
 2. operations in parts (`hotdesk-split-rows`) around the buffers that are there at the peak: more operations, each on fewer rows,
    and what the windows of two parts reach computed for both. Of the ways that fit the one that computes least twice is taken, in
    as few parts as do; if none fits, what lowers the peak most is kept, and so on;
-3. values made again (`hotdesk-recompute`) that are there at the peak and not used, the one that helps most first. Then 2 again.
+3. values made again, element by element (`hotdesk-recompute-across`), that are there at the peak and not used, the one that
+   helps most first. Then 2 again.
 
 With `recompute`, as in steps of training, values are made again at first, by whatever operations it takes, products and
 convolutions too (`hotdesk-recompute-to-fit`), all over the program, until an estimate of what is there at each operation says
@@ -34,7 +35,7 @@ from hotdesk.ir.walking import main_function
 from hotdesk.models.control_flow import ENDS
 from hotdesk.models.scf import FOR
 from hotdesk.passes.base import Pass
-from hotdesk.passes.tensor.recompute import Recompute
+from hotdesk.passes.tensor.recompute_across import RecomputeAcross
 from hotdesk.passes.tensor.recompute_to_fit import RecomputeToFit
 from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.passes.tensor.split_rows import SplitRows
@@ -210,7 +211,8 @@ class WithinBudget:
     def _recomputed(self, module: ir.Module, now: Trial, log: Log) -> Trial:
         """Makes values again that are there at the peak and not used, as long as that helps and it does not fit."""
         while now.peak > self.budget and now.peak_op >= 0:
-            passes = [Recompute(least_bytes=1, only=number, across=now.peak_op) for number, _ in now.at_peak]
+            every = RecomputeAcross(across=now.peak_op, least_bytes=1, elementwise=True)
+            passes = [replace(every, only=number) for number, _ in now.at_peak]
             tried = [(found, one) for one in passes if (found := self._attempt(module, one)) is not None]
             found, one = min(tried, key=lambda each: each[0].peak, default=(now, None))
             if one is None or found.peak >= now.peak:

@@ -1,5 +1,6 @@
 // RUN: %hotdesk-opt %s --hotdesk-recompute-across="across=10 least-bytes=64" | FileCheck %s
 // RUN: %hotdesk-opt %s --hotdesk-recompute-across="across=10 least-bytes=64 most-cost=10" | FileCheck %s --check-prefix=LITTLE
+// RUN: %hotdesk-opt %s --hotdesk-recompute-across="across=10 least-bytes=64 elementwise" | FileCheck %s --check-prefix=LITTLE
 // RUN: %hotdesk-opt %s --hotdesk-recompute-across="across=10 least-bytes=257" | FileCheck %s --check-prefix=LITTLE
 // RUN: %hotdesk-opt %s --hotdesk-recompute-across="across=10 least-bytes=64" --print-decisions 2>&1 | FileCheck %s --check-prefix=WHY
 

@@ -8,6 +8,8 @@
 3. An operand that is not kept, and smaller than a quarter of the value, is kept instead.
 4. What a chosen value is made of again is kept: it is not chosen itself. A chosen value is not there for others, which make it
    again for themselves.
+5. Where it shall cost little, only `elementwise` operations are done again: structured ones that make each element by itself,
+   from single elements of their operands. Every loop of theirs is parallel, and runs over a dimension of the result.
 
 The cost of an operation is the number of elements that it reads and writes, and one for every `_PER_ELEMENT` multiplications and
 additions of a product. Values are chosen by the bytes that one unit of cost saves, the best first, as long as the cost is
@@ -16,15 +18,16 @@ allowed: a greedy form, for one place of the schedule, of what Jain et al. 2020 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import prod
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import FOLLOWED_VIEWS
-from hotdesk.analysis.order.recomputing import Rematerialization, views_read
-from hotdesk.analysis.order.straight_line import StraightLine
+from hotdesk.analysis.order.straight_line import StraightLine, ValueRead
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.ir.walking import is_constant
+from hotdesk.models.generics import is_linalg
 from hotdesk.models.hotdesk import CONTRACT, CONV, letters_of
 from hotdesk.models.purity import is_pure
 from hotdesk.models.tensor import EMPTY, KEEPS_NOTHING
@@ -35,23 +38,46 @@ _ASSUMED = 256
 
 
 @dataclass(frozen=True, slots=True)
-class RecomputeChain(Rematerialization):
-    """A value that can be made again; `cost` is in elements read or written."""
+class RecomputeChain:
+    """Operations to do again, by number and in order, in front of operation number `before`, so that a value need not be kept.
 
+    Attributes:
+        number: of the operation that makes the value.
+        operations: that one, what it is made of that is not there any more, and the views of it that are read.
+        before: the first that reads the value late.
+        reads: the late reads of it.
+        bytes: that need not be kept for it.
+        cost: in elements read or written.
+    """
+
+    number: int
+    operations: tuple[int, ...]
+    before: int
+    reads: tuple[ValueRead, ...]
+    bytes: int
     cost: int
 
 
 def find_chains(
-    line: StraightLine, across: int, *, least: int = 1, allowed: int | None = None
-) -> list[Rematerialization]:
+    line: StraightLine,
+    across: int,
+    *,
+    least: int = 1,
+    allowed: int | None = None,
+    only: int | None = None,
+    elementwise: bool = False,
+) -> list[RecomputeChain]:
     """The values to make again behind operation number `across`, so that they need not be kept.
 
     Args:
         least: values that save fewer bytes are kept.
         allowed: the greatest sum of costs; None for any.
+        only: the number of the one operation whose result is made again; None for any.
+        elementwise: whether only elementwise operations are done again, by rule 5.
     """
-    kept = _KeptAcross(line, across)
-    all_found = (kept.chain(number) for number in range(across))
+    kept = _KeptAcross(line, across, elementwise)
+    numbers = range(across) if only is None else range(only, min(only + 1, across))
+    all_found = (kept.chain(number) for number in numbers)
     found = [chain for chain in all_found if chain is not None and chain.bytes >= least]
     found.sort(key=lambda chain: (-chain.bytes / max(1, chain.cost), chain.number))
     chosen: list[RecomputeChain] = []
@@ -77,15 +103,15 @@ class _KeptAcross:
 
     line: StraightLine
     across: int
+    elementwise: bool
     gone: set[ir.Value] = field(default_factory=set["ir.Value"])
     needed: set[ir.Value] = field(default_factory=set["ir.Value"])
 
     def chain(self, number: int) -> RecomputeChain | None:
         """How what an operation makes can be made again; None if it is not kept, or cannot be (rules 1 and 2)."""
-        op = self.line.ops[number]
-        if not is_repeatable(op):
+        if not self._may_be_repeated(number):
             return None
-        value = op.results[0]
+        value = self.line.ops[number].results[0]
         if value in self.needed or value in self.gone:
             return None
         reads = self.line.reads(value)
@@ -129,7 +155,7 @@ class _KeptAcross:
             if root not in self.gone and self.line.bytes(root) * 4 <= size:
                 kept += self.line.bytes(root)
                 continue
-            if len(operations) >= MOST_OPERATIONS or not is_repeatable(self.line.ops[maker]):
+            if len(operations) >= MOST_OPERATIONS or not self._may_be_repeated(maker):
                 return None
             operations.add(maker)
             more = self._made_again(maker, before, size, operations)
@@ -138,7 +164,14 @@ class _KeptAcross:
             kept += more
         return kept
 
-    def choose(self, chain: Rematerialization) -> None:
+    def _may_be_repeated(self, number: int) -> bool:
+        op = self.line.ops[number]
+        if not is_repeatable(op):
+            return False
+        loops = self.line.loops(number) if self.elementwise and is_linalg(op) else None
+        return not self.elementwise or (loops is not None and loops.is_elementwise)
+
+    def choose(self, chain: RecomputeChain) -> None:
         """Rule 4."""
         self.gone.add(self.line.ops[chain.number].results[0])
         made = {result for number in chain.operations for result in self.line.ops[number].results}
@@ -147,6 +180,23 @@ class _KeptAcross:
                 root, _ = self.line.root(operand)
                 if root not in made:
                     self.needed.add(root)
+
+
+def views_read(line: StraightLine, value: ir.Value, reads: Iterable[ValueRead], before: int) -> list[int] | None:
+    """The operations that make the views of a value which are read, by number and in order.
+
+    None if one cannot be done in front of operation number `before`, since what it needs, such as an offset, is not there.
+    """
+    found: set[int] = set()
+    for read in reads:
+        view = read.value
+        while view != value:
+            maker = line.makers[view]
+            view, *others = line.ops[maker].operands
+            if any(line.makers.get(each, -1) >= before for each in others):
+                return None
+            found.add(maker)
+    return sorted(found)
 
 
 def is_repeatable(op: ir.Operation) -> bool:

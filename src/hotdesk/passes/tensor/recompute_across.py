@@ -8,9 +8,8 @@
                                     %b2 = exp(%a2)
                                     %r = add(%b2, %d)
 
-Legal iff rules 1 and 2 of `analysis.order.chains` hold; chosen by rules 3 and 4. Unlike `hotdesk-recompute` it does products,
-convolutions and sums again, and several operations for one value. The bytes of a decision are those that need not be kept. Goes
-in front of `hotdesk-choose-destinations`; MLIR's `cse` behind it would undo it.
+Legal iff rules 1 and 2 of `analysis.order.chains` hold; chosen by rules 3 to 5. The bytes of a decision are those that need not
+be kept. Goes in front of `hotdesk-choose-destinations`; MLIR's `cse` behind it would undo it.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.chains import find_chains
-from hotdesk.analysis.order.recomputing import Rematerialization
+from hotdesk.analysis.order.chains import RecomputeChain, find_chains
 from hotdesk.analysis.order.straight_line import StraightLine
-from hotdesk.explain import Decision, Reason
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.building import clone_with, let_read
+from hotdesk.ir.locations import source_of
 from hotdesk.passes.base import StraightPass
-from hotdesk.passes.tensor.recompute import decide_again, make_again
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,8 @@ class RecomputeAcross(StraightPass):
     Options:
         across: the number of an operation of each function that has so many, counted from 0.
         least_bytes: values that save fewer bytes are kept.
+        only: the number of one operation: only its result is made again. -1 stands for all.
+        elementwise: whether only operations that make each element by itself are done again.
         most_cost: elements read and written again at most, with what products take as long as; -1 for any number.
         assumed_size: what a size that is not known counts as, in elements.
     """
@@ -44,6 +45,8 @@ class RecomputeAcross(StraightPass):
 
     across: int = 0
     least_bytes: int = 1 << 20
+    only: int = -1
+    elementwise: bool = False
     most_cost: int = -1
     assumed_size: int = 256
 
@@ -51,12 +54,26 @@ class RecomputeAcross(StraightPass):
         line = StraightLine(function, self.assumed_size)
         if self.across >= len(line.ops):
             return
-        allowed = None if self.most_cost < 0 else self.most_cost
-        for chain in find_chains(line, self.across, least=self.least_bytes, allowed=allowed):
-            make_again(line, chain)
-            yield decide_again(line, chain, _subject(line, chain))
+        allowed, only = (None if option < 0 else option for option in (self.most_cost, self.only))
+        chains = find_chains(
+            line, self.across, least=self.least_bytes, allowed=allowed, only=only, elementwise=self.elementwise
+        )
+        for chain in chains:
+            _make_again(line, chain)
+            yield _decision(line, chain)
 
 
-def _subject(line: StraightLine, chain: Rematerialization) -> str:
+def _make_again(line: StraightLine, again: RecomputeChain) -> None:
+    """Does operations again, and lets what reads the value late read the new one."""
+    point, made = ir.InsertionPoint(line.ops[again.before]), dict[ir.Value, ir.Value]()
+    for number in again.operations:
+        clone_with(line.ops[number], made, point)
+    for read in again.reads:
+        let_read(line.ops[read.reader], {read.value: made[read.value]})
+
+
+def _decision(line: StraightLine, chain: RecomputeChain) -> Decision:
     count = len([number for number in chain.operations if line.ops[number].name.startswith(("linalg.", "hotdesk."))])
-    return f"result of {line.ops[chain.number].name}, by {count} operation{'s' if count != 1 else ''}"
+    subject = f"result of {line.ops[chain.number].name}, by {count} operation{'s' if count != 1 else ''}"
+    sources = (source_of(line.ops[chain.number]), source_of(line.ops[chain.before]))
+    return Decision(subject, Outcome.RECOMPUTED, Reason.NOT_KEPT_AT_PEAK, sources, chain.bytes)

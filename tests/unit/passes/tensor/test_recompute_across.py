@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -79,13 +81,14 @@ def names(text: str) -> list[str]:
     return [op.name for op in top_level_ops(function(parse(text)))]
 
 
-def behind_the_maximum(text: str, **options: int) -> RecomputeAcross:
+def behind_the_maximum(text: str, **options: Any) -> RecomputeAcross:
     """Across the second sum, which is a maximum."""
     reductions = [number for number, name in enumerate(names(text)) if name == "linalg.reduce"]
-    return RecomputeAcross(across=reductions[1], **{"least_bytes": 64, **options})
+    asked: dict[str, Any] = {"least_bytes": 64, **options}
+    return RecomputeAcross(across=reductions[1], **asked)
 
 
-def decide(text: str, **options: int) -> tuple[Decision, ...]:
+def decide(text: str, **options: Any) -> tuple[Decision, ...]:
     module, one = parse(text), behind_the_maximum(text, **options)
     with entered(module.operation):
         return one.run(module)
@@ -175,3 +178,27 @@ def test_no_more_than_is_allowed() -> None:
     assert decide(kept(), most_cost=10) == ()
     assert decide(kept(), least_bytes=257) == ()
     assert RecomputeAcross(across=1000).run(parse(kept())) == ()
+
+
+def test_element_by_element_alone() -> None:
+    """The product that the value is made of is not done again; without it, the value is made again of an argument."""
+    assert decide(kept(), elementwise=True) == ()
+    text = kept(maker=MAKER.replace("%a", "%y"))
+    (made,) = decide(text, elementwise=True)
+    assert (made.subject, made.bytes) == ("result of linalg.map, by 1 operation", 256)
+
+
+def test_chains_of_elementwise_operations() -> None:
+    """What is made of an argument, element by element, and is gone by then, is made again too."""
+    before = "%k = linalg.map { math.absf } ins(%y : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>)\n  %a ="
+    text = kept(maker=MAKER.replace("%a", "%k")).replace("%a =", before)
+    (made,) = decide(text, elementwise=True)
+    assert made.subject == "result of linalg.map, by 2 operations"
+    assert_same_numbers(text)
+
+
+def test_only_one_operation() -> None:
+    (number,) = [number for number, name in enumerate(names(kept())) if name == "linalg.map"][:1]
+    assert len(decide(kept(), only=number)) == 1
+    assert decide(kept(), only=number - 1) == ()
+    assert decide(kept(), only=1000) == ()

@@ -1,4 +1,4 @@
-"""Large values in parts, and values made again: what is found, what is told, and the same numbers before and after."""
+"""Large values in parts: what is found, what is told, and the same numbers before and after."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 
 from hotdesk.analysis.order.axes import Axis, above_view, below_view, cut_dims, read_loops
 from hotdesk.analysis.order.reaches import LoopReach
-from hotdesk.analysis.order.recomputing import find_rematerialization
 from hotdesk.analysis.order.splitting import find_split
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.errors import OptionError
@@ -15,7 +14,6 @@ from hotdesk.explain import Decision
 from hotdesk.ir.context import entered
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
-from hotdesk.passes.tensor.recompute import Recompute
 from hotdesk.passes.tensor.split_rows import SplitRows
 from tests.harness import run_module
 from tests.unit.parsing import function, ops, parse, run
@@ -101,27 +99,10 @@ func.func @main(%w: tensor<8x3x3x3xf32>, %b: tensor<8xf32>, %x: tensor<5x3x6x6xf
   return %r : tensor<5x8x3x3xf32>
 }
 """
-REUSED = """
-func.func @main(%x: tensor<64xf32>, %y: tensor<8xf32>) -> (tensor<f32>, tensor<64xf32>) {
-  %z = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<64xf32>
-  %n = tensor.empty() : tensor<f32>
-  %f = linalg.fill ins(%z : f32) outs(%n : tensor<f32>) -> tensor<f32>
-  %a = linalg.map { math.exp } ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>)
-  %s = linalg.reduce { arith.addf } ins(%a : tensor<64xf32>) outs(%f : tensor<f32>) dimensions = [0]
-  %w = tensor.empty() : tensor<64x8xf32>
-  %b = linalg.broadcast ins(%y : tensor<8xf32>) outs(%w : tensor<64x8xf32>) dimensions = [0]
-  %m = linalg.fill ins(%z : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
-  %c = linalg.reduce { arith.addf } ins(%b : tensor<64x8xf32>) outs(%m : tensor<64xf32>) dimensions = [1]
-  %r = linalg.map { arith.addf } ins(%a, %c : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>)
-  return %s, %r : tensor<f32>, tensor<64xf32>
-}
-"""
 INPUTS = {
     MLP: (floats(16, 4), floats(16), floats(4, 16), floats(6, 4)),
     ATTENTION: (floats(4, 7, 2), floats(4, 2, 7), floats(4, 7, 2)),
     CONVOLUTIONS: (floats(8, 3, 3, 3), floats(8), floats(5, 3, 6, 6)),
-    REUSED: (floats(64), floats(8)),
 }
 
 
@@ -308,40 +289,3 @@ def test_loops_that_ask_for_their_number_and_taps_of_windows_are_not_cut() -> No
     assert loops is not None
     assert loops.free == frozenset({1})
     assert loops.reaches == {(0, 1): LoopReach(1, 3, 7)}
-
-
-def test_the_same_numbers_made_again() -> None:
-    again = run(parse(REUSED), Recompute(least_bytes=100))
-    assert again.count("math.exp") == 2
-    for before, after in zip(run_module(REUSED, *INPUTS[REUSED]), run_module(again, *INPUTS[REUSED]), strict=True):
-        np.testing.assert_array_equal(after, before)
-
-
-def test_what_is_told_of_a_value_made_again() -> None:
-    (made,) = decide(REUSED, Recompute(least_bytes=100))
-    assert made.subject == "result of linalg.map"
-    assert (str(made.outcome), str(made.reason), made.bytes) == ("recomputed", "not-kept-at-peak", 256)
-    assert [source.op for source in made.because] == ["linalg.map", "linalg.map"]
-    assert decide(REUSED, Recompute(least_bytes=257)) == ()
-
-
-def test_where_it_is_made_again() -> None:
-    line = StraightLine(function(parse(REUSED)))
-    names = [op.name for op in line.ops]
-    number, wide, last = names.index("linalg.map"), names.index("linalg.broadcast"), names.index("linalg.reduce")
-    found = find_rematerialization(line, number, across=wide)
-    assert found is not None
-    assert (found.bytes, len(found.reads)) == (256, 1)
-    assert find_rematerialization(line, number, across=last) is None  # it is read there
-    assert find_rematerialization(line, number, across=0) is None  # nothing read it before
-    assert find_rematerialization(line, names.index("linalg.reduce")) is None  # a sum is not made element by element
-    assert find_rematerialization(line, wide) is None  # read once
-
-
-def test_operands_that_would_be_kept_longer_count() -> None:
-    """`%b` is not needed after `%a` was made of it; keeping it instead would not help."""
-    text = REUSED.replace("ins(%x :", "ins(%b0 :", 1).replace(
-        "  %a =", "  %b0 = linalg.map { math.absf } ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>)\n  %a ="
-    )
-    made = decide(text, Recompute(least_bytes=100))
-    assert [decision.because[0].op for decision in made] == []

@@ -1,7 +1,7 @@
-// RUN: %hotdesk-opt %s --split-input-file --hotdesk-recompute="least-bytes=100" | FileCheck %s
-// RUN: %hotdesk-opt %s --split-input-file --hotdesk-recompute="least-bytes=100" --remarks-filter="recompute" 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: %hotdesk-opt %s --hotdesk-recompute-across="across=7 least-bytes=100 elementwise" | FileCheck %s
+// RUN: %hotdesk-opt %s --hotdesk-recompute-across="across=7 least-bytes=100 elementwise" --remarks-filter="recompute" 2>&1 | FileCheck %s --check-prefix=WHY
 
-// While the wide value is there, the first one is not kept.
+// While the wide value, operation 7, is made, the first one is not kept.
 // WHY: remark: [Passed] RECOMPUTED | Category:recompute | Function=again | Reason=not-kept-at-peak, Bytes=256
 // CHECK-LABEL: func.func @again(
 // CHECK-SAME:    [[X:%.*]]: tensor<64xf32>, [[Y:%.*]]: tensor<8xf32>)
@@ -24,18 +24,4 @@ func.func @again(%x: tensor<64xf32>, %y: tensor<8xf32>) -> (tensor<f32>, tensor<
   %c = linalg.reduce { arith.addf } ins(%b : tensor<64x8xf32>) outs(%m : tensor<64xf32>) dimensions = [1]
   %r = linalg.map { arith.addf } ins(%a, %c : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>)
   return %s, %r : tensor<f32>, tensor<64xf32>
-}
-
-// -----
-
-// Nothing is made between the two reads.
-// CHECK-LABEL: func.func @at_once(
-// CHECK-COUNT-1: math.exp
-// CHECK-NOT:     math.exp
-func.func @at_once(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
-  %e = tensor.empty() : tensor<64xf32>
-  %a = linalg.map { math.exp } ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>)
-  %b = linalg.map { math.absf } ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>)
-  %c = linalg.map { math.tanh } ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>)
-  return %b, %c : tensor<64xf32>, tensor<64xf32>
 }
