@@ -13,7 +13,7 @@ from typing import Any, cast
 from hotdesk._bindings import PassManager, ir
 from hotdesk.errors import PassError
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
-from hotdesk.ir.walking import captured_operands, entry_block, nested_ops
+from hotdesk.ir.walking import captured_operands, dialect_of, entry_block, nested_ops
 from hotdesk.models.generics import GENERIC
 
 _AS_THEY_ARE = frozenset({GENERIC, "linalg.index", "linalg.yield", "tm_tensor.yield"})
@@ -63,7 +63,7 @@ def expanded(ops: Sequence[ir.Operation]) -> Expansions:
 
 
 def _is_structured(op: ir.Operation) -> bool:
-    dialect = op.name.split(".")[0]
+    dialect = dialect_of(op.name)
     return not len(op.results) and dialect in ("linalg", "tm_tensor") and op.name not in _AS_THEY_ARE
 
 

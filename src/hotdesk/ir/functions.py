@@ -11,7 +11,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create, remade
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import set_signature, signature
-from hotdesk.ir.walking import attributes_of, functions_of, symbol_name, text_of, walk
+from hotdesk.ir.walking import attributes_of, dialect_of, functions_of, symbol_name, text_of, walk
 
 _TABLES = ("builtin.module", "gpu.module")
 """Ops inside of which symbols are others."""
@@ -41,7 +41,7 @@ def references(module: ir.Module) -> Iterator[Reference]:
     for view in module.body.operations:
         top = view.operation
         for op in _of_one_table(top):
-            if op.name.partition(".")[0] in _NAME_NO_FUNCTION:
+            if dialect_of(op.name) in _NAME_NO_FUNCTION:
                 continue
             for attribute in op.attributes:
                 calls = op.name == "func.call" and attribute == "callee"

@@ -29,6 +29,11 @@ def is_function(op: ir.Operation) -> bool:
     return op.name == "func.func"
 
 
+def dialect_of(name: str) -> str:
+    """The dialect of an op's name."""
+    return name.partition(".")[0]
+
+
 def is_module(op: ir.Operation) -> bool:
     return op.name == "builtin.module"
 
@@ -143,7 +148,7 @@ def nested_ops(operation: ir.Operation) -> list[ir.Operation]:
 
 def is_loop_or_branch(operation: ir.Operation) -> bool:
     """Whether an op is structured control flow, of `scf` or `affine`."""
-    return len(operation.regions) > 0 and operation.name.partition(".")[0] in ("scf", "affine")
+    return len(operation.regions) > 0 and dialect_of(operation.name) in ("scf", "affine")
 
 
 def ops_outside_payloads(function: ir.Operation) -> list[ir.Operation]:

@@ -4,7 +4,7 @@ Read first `facts.py` (what a model states), `model.py` (what a model is) and `r
 dialect: `linalg.py`, `tensor.py` with `tensor_parts.py` and `tensor_slices.py`, `scf.py` with `parallel.py`, `cf.py`, `func.py`
 with `callee.py`, `memref.py`, `bufferization.py`, `hotdesk.py` with `convolution.py`, and the small ones, `arith.py`,
 `vector.py`, `shape.py`, `ml_program.py`, `tm_tensor.py`. What several share: `rewrites.py`, `generics.py`, `payloads.py`,
-`layouts.py`.
+`layouts.py`, `dialects.py`.
 
 Asked of any op: `control_flow.py` (its way), `memory_effects.py` (what it reads and writes), `new_memory.py` (what it allocates
 and frees), `purity.py` (whether values may cross it), `asynchronous.py` (whether it runs on). Models of a user's own are read

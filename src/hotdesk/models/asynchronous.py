@@ -22,6 +22,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import is_buffer, is_token
+from hotdesk.ir.walking import dialect_of
 from hotdesk.models.registry import model_of
 
 _DEVICES = ("nvgpu.", "nvvm.", "amdgpu.", "rocdl.")
@@ -47,7 +48,7 @@ def runs_on(op: ir.Operation) -> bool:
     model = model_of(op.name)
     if model is not None and model.runs_on is not None:
         return model.runs_on(op)
-    said = _SAID.get(op.name.partition(".")[0])
+    said = _SAID.get(dialect_of(op.name))
     return any(is_token(result.type) for result in op.results) or (said is not None and said(op))
 
 

@@ -8,7 +8,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
 from hotdesk.ir.laid_out import can_cast
 from hotdesk.ir.types import is_buffer, memref_of
-from hotdesk.ir.walking import made_by, segment_sizes, users
+from hotdesk.ir.walking import dialect_of, made_by, segment_sizes, users
 from hotdesk.models.facts import Facts, Spaces, no_facts
 from hotdesk.models.layouts import has_identity_layout
 from hotdesk.models.memref import RESHAPE, VIEWS, viewed
@@ -164,7 +164,7 @@ def _is_followed(memref: ir.Value, *, calls: bool = False) -> bool:
 
 def _keeps_nothing(op: ir.Operation, calls: bool) -> bool:
     """Whether an op passes on no memref that it uses."""
-    local = op.name.split(".")[0] in _LOCAL or (calls and op.name == "func.call")
+    local = dialect_of(op.name) in _LOCAL or (calls and op.name == "func.call")
     return local and not any(is_buffer(result.type) for result in op.results)
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import element_of, is_buffer, is_memref, shape_of
-from hotdesk.ir.walking import nested_ops
+from hotdesk.ir.walking import dialect_of, nested_ops
+from hotdesk.models.dialects import SCALAR_DIALECTS
 from hotdesk.models.generics import is_linalg, read_generic
 from hotdesk.models.linalg import facts as linalg_facts
 from hotdesk.models.linalg import inputs_of
@@ -26,7 +27,6 @@ _NOTHING = frozenset(
         *VIEWS,
     }
 )
-_PURE = ("arith", "math", "index")
 _READS_AND_WRITES = {
     LOAD: ((0,), ()),
     STORE: ((), (1,)),
@@ -145,7 +145,7 @@ def _simple(op: ir.Operation) -> Effects | None:
     if name in _READS_AND_WRITES:
         reads, writes = _READS_AND_WRITES[name]
         return Effects(tuple(values[i] for i in reads), tuple(values[i] for i in writes))
-    return _stated(op) or (Effects() if name in _NOTHING or name.split(".")[0] in _PURE else None)
+    return _stated(op) or (Effects() if name in _NOTHING or dialect_of(name) in SCALAR_DIALECTS else None)
 
 
 def _stated(op: ir.Operation) -> Effects | None:

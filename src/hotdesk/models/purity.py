@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import is_buffer
-from hotdesk.ir.walking import nested_ops
+from hotdesk.ir.walking import dialect_of, nested_ops
+from hotdesk.models.dialects import DESTINATION_DIALECTS, SCALAR_DIALECTS
 
-_COMPUTING_DIALECTS = frozenset(("arith", "hotdesk", "linalg", "math", "tensor", "tm_tensor"))
-_PURE_DIALECTS = _COMPUTING_DIALECTS | {"affine", "complex", "index", "scf"}
+_COMPUTING_DIALECTS = DESTINATION_DIALECTS | {"arith", "math"}
+_PURE_DIALECTS = DESTINATION_DIALECTS | SCALAR_DIALECTS | {"affine", "scf"}
 _PURE = frozenset(("bufferization.alloc_tensor", "vector.transfer_read", "vector.transfer_write"))
 _ORDERED = frozenset(("cf.assert", "func.call"))
 
@@ -23,7 +24,7 @@ def is_computation(op: ir.Operation) -> bool:
     What its region checks, as that an index lies inside, is about those results alone. Control flow is none: what is checked in
     there is the program's to say.
     """
-    return _dialect(op) in _COMPUTING_DIALECTS and len(op.results) > 0
+    return dialect_of(op.name) in _COMPUTING_DIALECTS and len(op.results) > 0
 
 
 def is_ordered(op: ir.Operation) -> bool:
@@ -39,11 +40,7 @@ def is_fence(op: ir.Operation) -> bool:
 
 
 def _is_pure_by_name(op: ir.Operation) -> bool:
-    return _dialect(op) in _PURE_DIALECTS or op.name in _PURE
-
-
-def _dialect(op: ir.Operation) -> str:
-    return op.name.split(".")[0]
+    return dialect_of(op.name) in _PURE_DIALECTS or op.name in _PURE
 
 
 def _touches_memory(op: ir.Operation) -> bool:

@@ -19,6 +19,7 @@ from typing import cast
 
 from hotdesk._bindings import without_classes
 from hotdesk.errors import PassError
+from hotdesk.ir.walking import dialect_of
 from hotdesk.models.guarded import guarded
 from hotdesk.models.model import OpModel
 
@@ -34,7 +35,7 @@ def register(name: str, model: OpModel) -> None:
     `mydialect.*` is the model of every operation of a dialect that has none of its own.
     """
     _built_in()
-    without_classes(name.partition(".")[0])
+    without_classes(dialect_of(name))
     _MODELS[name] = guarded(model)
 
 

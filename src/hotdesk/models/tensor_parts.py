@@ -26,7 +26,17 @@ from hotdesk.ir.building import (
     sliced,
 )
 from hotdesk.ir.types import DYNAMIC, shape_of
-from hotdesk.ir.walking import constant_of, defining_op, int_array, integer_of, made_by, nested_ops, segment_sizes
+from hotdesk.ir.walking import (
+    constant_of,
+    defining_op,
+    dialect_of,
+    int_array,
+    integer_of,
+    made_by,
+    nested_ops,
+    segment_sizes,
+)
+from hotdesk.models.dialects import SCALAR_DIALECTS
 from hotdesk.models.facts import reads_tensors
 from hotdesk.models.model import OpModel
 from hotdesk.models.payloads import computed, computed_in_loops, inlined, makes_tensors
@@ -144,7 +154,7 @@ def _may_run_anywhere(op: ir.Operation) -> bool:
     names = [inner.name for inner in nested_ops(op) if inner.name != "tensor.yield"]
     return all(
         (
-            name.split(".")[0] in ("arith", "math", "complex")
+            dialect_of(name) in SCALAR_DIALECTS
             and not name.split(".")[1].startswith(("div", "rem", "floordiv", "ceildiv", "ipowi"))
         )
         or name in ("arith.divf", "arith.remf")

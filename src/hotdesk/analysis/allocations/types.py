@@ -7,7 +7,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.uses import Allocation, Allocations, bytes_of_element
 from hotdesk.analysis.memrefs.buffer_program import BufferOp
-from hotdesk.ir.walking import integer_of
+from hotdesk.ir.walking import dialect_of, integer_of
 from hotdesk.models.func import RETURN
 from hotdesk.models.memref import ASSUME_ALIGNMENT
 from hotdesk.models.new_memory import ALIGNMENT, allocated, new_memory
@@ -55,7 +55,7 @@ def counts_on_alignment(op: ir.Operation) -> bool:
 
 def may_allocate(op: BufferOp) -> bool:
     """Whether memory of which this function shows nothing may be allocated while an op runs."""
-    if op.name.split(".")[0] in _FRUGAL or op.name == RETURN:
+    if dialect_of(op.name) in _FRUGAL or op.name == RETURN:
         return False
     model = model_of(op.name)
     return not op.control and (model is None or model.effects is None)

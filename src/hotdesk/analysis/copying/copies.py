@@ -17,6 +17,7 @@ from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.ranges import is_touching
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, Kind
+from hotdesk.ir.walking import dialect_of
 from hotdesk.models.func import RETURN
 from hotdesk.models.memory_effects import copy_of, effects_of
 from hotdesk.models.new_memory import freed
@@ -135,7 +136,7 @@ class MemoryClasses:
             self.copies.append(Copy(op.number, op.operands[copied[0]], op.operands[copied[1]]))
 
     def _is_known(self, op: BufferOp) -> bool:
-        if op.control or op.name == RETURN or op.name.split(".")[0] in _KNOWN:
+        if op.control or op.name == RETURN or dialect_of(op.name) in _KNOWN:
             return True
         block = self.program.blocks[op.block]
         ends_control = block.last == op.number and (block.parent == FUNCTION or self.program.ops[block.parent].control)

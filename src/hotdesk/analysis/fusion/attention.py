@@ -29,7 +29,7 @@ from hotdesk.explain import Reason
 from hotdesk.graphs import reached
 from hotdesk.ir.dialect import ZeroRows
 from hotdesk.ir.types import element_of, is_tensor, shape_of
-from hotdesk.ir.walking import constant_of, constant_op, defining_op, flag_of, groups_of, made_by, users
+from hotdesk.ir.walking import constant_of, constant_op, defining_op, dialect_of, flag_of, groups_of, made_by, users
 from hotdesk.models.generics import GENERIC, Generic, read_generic
 from hotdesk.models.hotdesk import CONTRACT
 from hotdesk.models.linalg import FILL
@@ -304,7 +304,7 @@ def formula(op: ir.Operation) -> Formula | None:
         if number is not None:
             return "constant", number
         made = defining_op(value)
-        if made is None or made.name.split(".")[0] not in ("arith", "math"):
+        if made is None or dialect_of(made.name) not in ("arith", "math"):
             return None
         parts = [read(each) for each in made.operands]
         if any(part is None for part in parts):

@@ -30,8 +30,9 @@ from hotdesk.analysis.insertion.raised_peak import RaisedPeak
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import DYNAMIC, SLICE, is_memref
-from hotdesk.ir.walking import defining_op, int_array, is_function, made_by, users
+from hotdesk.ir.walking import defining_op, dialect_of, int_array, is_function, made_by, users
 from hotdesk.models.bufferization import MATERIALIZE
+from hotdesk.models.dialects import DESTINATION_DIALECTS
 from hotdesk.models.memref import asks_for_size
 from hotdesk.models.new_memory import new_memory
 from hotdesk.models.registry import model_of
@@ -39,7 +40,6 @@ from hotdesk.models.tensor import CAST, EMPTY
 from hotdesk.models.tensor_slices import EXTRACT_SLICE, INSERT_SLICE
 
 INSERTIONS = (INSERT_SLICE, "tensor.parallel_insert_slice", MATERIALIZE)
-_DESTINATION_STYLE = ("linalg", "hotdesk", "tm_tensor", "tensor")
 
 
 def find_chain(insertion: ir.Operation, held: RaisedPeak) -> Chain | Decision | None:
@@ -102,7 +102,7 @@ def _followed(op: ir.Operation, value: ir.Value) -> int | None:
     if op.name == CAST:
         return 0 if isinstance(op.operands[0].type, ir.RankedTensorType) else None
     model = model_of(op.name)
-    if model is None or op.name.split(".")[0] not in _DESTINATION_STYLE:
+    if model is None or dialect_of(op.name) not in DESTINATION_DIALECTS:
         return None
     result = list(op.results).index(cast(Any, value))
     return next((operand for operand, tied in model.facts(op).ties if tied == result), None)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.asynchronous import used_later
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
+from hotdesk.ir.walking import dialect_of
 from hotdesk.models.func import RETURN
 from hotdesk.models.memref import POINTING
 from hotdesk.models.registry import model_of
@@ -55,7 +56,7 @@ def kept(program: BufferProgram, op: BufferOp) -> tuple[int, ...]:
     if not values or op.name == RETURN:
         return ()
     model = model_of(op.name)
-    told = op.control or op.name.split(".")[0] in _DISCREET or (model is not None and model.effects is not None)
+    told = op.control or dialect_of(op.name) in _DISCREET or (model is not None and model.effects is not None)
     keeps = op.name in POINTING or _is_opaque(program, op) or (not told and not _makes_numbers(op))
     return values if keeps else ()
 

@@ -19,7 +19,8 @@ from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_any_tensor, is_strided
-from hotdesk.ir.walking import globals_of, is_declaration, nested_ops, text_of
+from hotdesk.ir.walking import dialect_of, globals_of, is_declaration, nested_ops, text_of
+from hotdesk.models.dialects import SCALAR_DIALECTS
 from hotdesk.models.memref import STORE
 from hotdesk.models.new_memory import GLOBAL, REALLOC
 
@@ -67,7 +68,7 @@ def lower(module: ir.Module) -> ir.Module:
         UnsupportedOpError: an op has none, or the pass that should lower it refuses it or dies of it.
     """
     for dialect, pipelines in _LOWERINGS.items():
-        found = next((op for op in _ops(module) if _dialect(op) == dialect), None)
+        found = next((op for op in _ops(module) if dialect_of(op.name) == dialect), None)
         if found is None:
             continue
         place = python_line(found.location) or None
@@ -98,8 +99,7 @@ def arithmetic_as_loops(module: ir.Module) -> None:
 
 def _is_arithmetic_on_tensors(op: ir.Operation) -> bool:
     """Whether an op computes tensors of others, element by element."""
-    is_named = _dialect(op) in ("arith", "math", "complex")
-    return is_named and any(is_any_tensor(operand.type) for operand in op.operands)
+    return dialect_of(op.name) in SCALAR_DIALECTS and any(is_any_tensor(operand.type) for operand in op.operands)
 
 
 def inline_calls(module: ir.Module) -> None:
@@ -123,7 +123,7 @@ def refuse_what_is_not_compiled(module: ir.Module, *, keeps_globals: bool = Fals
             )
         if op.name == GLOBAL:
             _refuse_unknown(op, globals_)
-        if _dialect(op) == "linalg" and any(inner.name == STORE for inner in nested_ops(op)):
+        if dialect_of(op.name) == "linalg" and any(inner.name == STORE for inner in nested_ops(op)):
             expected = "an op that yields what it computes"
             raise UnsupportedOpError(
                 f"a store inside of `{op.name}`", expected=expected, got="memref.store", where=where
@@ -133,7 +133,7 @@ def refuse_what_is_not_compiled(module: ir.Module, *, keeps_globals: bool = Fals
             what = f"global {op.attributes['global']}"
             raise UnsupportedOpError(what, expected="a constant with a value", got=got, where=where, hint=hint)
         _refuse_gaps(op)
-        if _dialect(op) in _FOREIGN or op.name == _PRINT:
+        if dialect_of(op.name) in _FOREIGN or op.name == _PRINT:
             expected = "ops that have a lowering to linalg, or are compiled themselves"
             called = f" of @{text_of(op, 'call_target_name')}" if "call_target_name" in op.attributes else ""
             got = f"{op.name}{called}"
@@ -189,7 +189,3 @@ def _argument_types(op: ir.Operation) -> list[ir.Type]:
 
 def _ops(module: ir.Module) -> list[ir.Operation]:
     return list(nested_ops(module.operation))
-
-
-def _dialect(op: ir.Operation) -> str:
-    return op.name.partition(".")[0]

@@ -24,7 +24,7 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_any_tensor, is_memref, layout_of, shape_of
-from hotdesk.ir.walking import all_functions, defining_op, nested_ops, symbol_name, users
+from hotdesk.ir.walking import all_functions, defining_op, dialect_of, nested_ops, symbol_name, users
 from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
 from hotdesk.models.layouts import takes_any_layout
 from hotdesk.models.new_memory import ALLOC
@@ -64,7 +64,7 @@ def _erase_dead(function: ir.Operation) -> None:
     for op in reversed(list(nested_ops(function))):
         dead = len(op.results) > 0 and all(next(iter(result.uses), None) is None for result in op.results)
         tensors = any(is_any_tensor(result.type) for result in op.results) or op.name == TO_BUFFER
-        if dead and (op.name == ALLOC or (tensors and op.name.split(".")[0] in _ERASED_IF_UNUSED)):
+        if dead and (op.name == ALLOC or (tensors and dialect_of(op.name) in _ERASED_IF_UNUSED)):
             op.erase()
 
 
@@ -80,7 +80,7 @@ def _refuse_tensors(function: ir.Operation) -> None:
 
 
 def _hint(op: ir.Operation) -> str | None:
-    dialect = op.name.split(".")[0]
+    dialect = dialect_of(op.name)
     known = dialect in ("tensor", "linalg", "arith", "func", "scf")
     return f"Does hotdesk-{dialect}-bufferize run before, and has the op a model?" if known else None
 
@@ -93,7 +93,7 @@ def _fold(op: ir.Operation, function: ir.Operation) -> list[Decision]:
     if memref.type != wanted:
         for use in list(op.results[0].uses):
             user = use.owner.operation
-            if takes_any_layout(user) or user.name.split(".")[0] in ("hotdesk", "tm_tensor"):
+            if takes_any_layout(user) or dialect_of(user.name) in ("hotdesk", "tm_tensor"):
                 user.operands[use.operand_number] = memref
         if users(op.results[0]):
             memref, copies = _with_layout(memref, wanted, op)

@@ -21,6 +21,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Reason
+from hotdesk.ir.walking import dialect_of
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.partial import bufferize_ops
 from hotdesk.passes.properties import NO_STRUCTURED_TENSORS, Property
@@ -37,4 +38,4 @@ class LinalgBufferize(Pass):
         return (NO_STRUCTURED_TENSORS,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        return bufferize_ops(module, lambda name: name.split(".")[0] in ("linalg", "tm_tensor", "hotdesk"))
+        return bufferize_ops(module, lambda name: dialect_of(name) in ("linalg", "tm_tensor", "hotdesk"))

@@ -18,7 +18,7 @@ from hotdesk.ir.laid_out import alloc_laid_out
 from hotdesk.ir.locations import python_line, source_of
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
-from hotdesk.ir.walking import made_by, ops_around, users
+from hotdesk.ir.walking import dialect_of, made_by, ops_around, users
 from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
 from hotdesk.models.facts import Facts
 from hotdesk.models.new_memory import ALLOC
@@ -169,7 +169,7 @@ def rebuild_arguments(block: ir.Block) -> None:
 
 def outside_payloads(op: ir.Operation) -> ir.Operation:
     """The op itself, or the op whose payload it is in."""
-    payloads = [each for each in ops_around(op) if each.name.split(".")[0] in _WITH_PAYLOADS]
+    payloads = [each for each in ops_around(op) if dialect_of(each.name) in _WITH_PAYLOADS]
     return payloads[-1] if payloads else op
 
 

@@ -53,7 +53,7 @@ from hotdesk.explain import Decision, Reason
 from hotdesk.ir.context import is_known_dialect
 from hotdesk.ir.functions import single_exit
 from hotdesk.ir.symbols import Symbols
-from hotdesk.ir.walking import all_functions, modules, runs_every_call, symbol_name
+from hotdesk.ir.walking import all_functions, dialect_of, modules, runs_every_call, symbol_name
 from hotdesk.models.callee import assuming
 from hotdesk.models.func import CALL, RETURN
 from hotdesk.models.model import OpModel
@@ -280,7 +280,7 @@ class OneShotBufferize(Pass):
             return model
         if name == CALL and not self._conventions().functions:
             return unknown
-        if self.dialect_filter and name.partition(".")[0] not in self.dialect_filter:
+        if self.dialect_filter and dialect_of(name) not in self.dialect_filter:
             return unknown
         return unknown if model is None and self.allow_unknown_ops else model
 

@@ -33,8 +33,9 @@ from hotdesk.ir.divisions import may_fail
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import element_bytes, element_of, is_memref, shape_of
-from hotdesk.ir.walking import captured_operands, constant_of, defining_op, entry_block, nested_ops
+from hotdesk.ir.walking import captured_operands, constant_of, defining_op, dialect_of, entry_block, nested_ops
 from hotdesk.models.cf import ASSERT
+from hotdesk.models.dialects import SCALAR_DIALECTS
 from hotdesk.models.generics import GENERIC
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.memory_effects import wholly_written
@@ -45,7 +46,6 @@ from hotdesk.passes.lower.structured.checks import can_check_apart, has_checks, 
 
 _AGAIN = VIEWS | {"memref.dim"}
 """Ops besides arithmetic that a check may be computed by once more."""
-_ARITHMETIC = ("arith", "math", "complex")
 BYTES = 4096
 """What memory that is filled again may take."""
 
@@ -192,7 +192,7 @@ def _is_done_again(op: ir.Operation) -> bool:
         known = [constant_of(place) for place in places]
         sizes = [0 if size is None else size for size in shape_of(memref.type)]
         return all(place is not None and 0 <= place < size for place, size in zip(known, sizes, strict=True))
-    return not may_fail(op) and (op.name in _AGAIN or op.name.partition(".")[0] in _ARITHMETIC)
+    return not may_fail(op) and (op.name in _AGAIN or dialect_of(op.name) in SCALAR_DIALECTS)
 
 
 def _is_small(op: ir.Operation) -> bool:

@@ -19,6 +19,7 @@ from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kin
 from hotdesk.analysis.ownership.slots import Key, OwnershipSlot, OwnershipSlots
 from hotdesk.graphs import reached
 from hotdesk.ir.building import remade
+from hotdesk.ir.walking import dialect_of
 from hotdesk.models.control_flow import ENDS, PASSING
 from hotdesk.passes.buffers.branch_edges import operand_parts, passes_more, remade_branch
 
@@ -42,7 +43,7 @@ def _unused_views(program: BufferProgram) -> set[int]:
         if buffer.kind not in (Kind.VIEW, Kind.CHOICE) or not gone.issuperset(program.users[buffer.number]):
             continue
         op = program.ops[buffer.producer]
-        if op.name.split(".")[0] in ("memref", "arith") and all(
+        if dialect_of(op.name) in ("memref", "arith") and all(
             next(iter(result.uses), None) is None or number == buffer.number
             for number, result in zip(op.results, op.operation.results, strict=True)
         ):

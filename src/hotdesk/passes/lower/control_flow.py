@@ -43,6 +43,7 @@ from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import (
     defined_functions,
     defining_op,
+    dialect_of,
     entry_block,
     nested_ops,
     ops_outside_payloads,
@@ -316,7 +317,7 @@ class ControlFlowLowering:
             self._call_of(op)
         elif has_kernel(op.name):
             self._call(op)
-        elif op.name.partition(".")[0] not in _CODE:
+        elif dialect_of(op.name) not in _CODE:
             where = python_line(op.location)
             raise LoweringError(f"op `{op.name}` has no kernel", expected=", ".join(_CODE), got=op.name, where=where)
 

@@ -26,6 +26,7 @@ from hotdesk.ir.signature import signature
 from hotdesk.ir.types import element_bytes, element_of
 from hotdesk.ir.walking import (
     defining_op,
+    dialect_of,
     globals_of,
     nested_ops,
     ops_outside_payloads,
@@ -41,7 +42,7 @@ from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
 from hotdesk.passes.lower.control_flow import ControlFlowLowering
 from hotdesk.passes.lower.entry import NumberTable, entry_text
 from hotdesk.passes.lower.library import KernelLibrary, has_kernel
-from hotdesk.passes.lower.structured.kernel import SCALAR_DIALECTS
+from hotdesk.passes.lower.structured.kernel import COMPUTED_DIALECTS
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 from hotdesk.passes.lower.work import work_of
 from hotdesk.program.symbolic import SymbolicSizes
@@ -212,7 +213,7 @@ class _FunctionLowering:
         return calls
 
     def _is_silent(self, op: ir.Operation) -> bool:
-        return op.name in _NO_CODE or op.name.split(".")[0] in SCALAR_DIALECTS
+        return op.name in _NO_CODE or dialect_of(op.name) in COMPUTED_DIALECTS
 
     def _call(self, op: ir.Operation, source: Source, point: int) -> KernelCall | None:
         if op.name == FOREIGN:

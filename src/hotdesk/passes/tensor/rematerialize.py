@@ -27,7 +27,16 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, empty_like, fill
 from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import captured_operands, defining_op, is_constant, ops_around, segment_sizes, top_level_ops
+from hotdesk.ir.walking import (
+    captured_operands,
+    defining_op,
+    dialect_of,
+    is_constant,
+    ops_around,
+    segment_sizes,
+    top_level_ops,
+)
+from hotdesk.models.dialects import DESTINATION_DIALECTS
 from hotdesk.models.facts import Facts
 from hotdesk.models.generics import GENERIC
 from hotdesk.models.linalg import FILL
@@ -137,7 +146,7 @@ def _is_unread(op: ir.Operation, operand: int) -> bool:
 def _destination_facts(op: ir.Operation) -> Facts:
     """What is known of an op in destination-passing style; nothing of others."""
     model = model_of(op.name)
-    styled = model is not None and op.name.split(".")[0] in ("linalg", "tensor", "hotdesk", "tm_tensor")
+    styled = model is not None and dialect_of(op.name) in DESTINATION_DIALECTS
     return model.facts(op) if model is not None and styled else Facts()
 
 

@@ -29,8 +29,9 @@ from hotdesk.ir.building import clone_with, slice_parts
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function
 from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
-from hotdesk.ir.walking import captured_operands, defining_op, is_constant, nested_ops, values_read
+from hotdesk.ir.walking import captured_operands, defining_op, dialect_of, is_constant, nested_ops, values_read
 from hotdesk.kernels.text import View
+from hotdesk.models.dialects import SCALAR_DIALECTS
 from hotdesk.models.generics import index_ops
 from hotdesk.models.new_memory import ALLOC
 from hotdesk.passes.lower.structured.blocks import block_transposed
@@ -41,7 +42,7 @@ from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref, ScalarSizes
 from hotdesk.sizes.size import Size, is_opaque
 
 _REASSOCIATED = ("arith.addf", "arith.mulf")
-SCALAR_DIALECTS = ("affine", "arith", "complex", "index", "math", "ub")
+COMPUTED_DIALECTS = SCALAR_DIALECTS | {"affine", "ub"}
 """Dialects of ops on numbers, which kernels compute themselves."""
 
 
@@ -189,7 +190,7 @@ def _is_computed(producer: ir.Operation, computes: bool) -> bool:
 
 def _is_on_scalars(op: ir.Operation) -> bool:
     """Whether an op is one on numbers, or reads what is known of memrefs."""
-    return op.name.partition(".")[0] in (*SCALAR_DIALECTS, "memref")
+    return dialect_of(op.name) in COMPUTED_DIALECTS | {"memref"}
 
 
 def _written(op: ir.Operation) -> set[ir.Value]:
