@@ -49,7 +49,7 @@ from torch.export.graph_signature import (
 from torch.fx import Graph, Node
 from torch.utils import _pytree as pytree
 
-from hotdesk.frontends.torch.call_tracing import trace_call
+from hotdesk.frontends.torch.call_tracing import fresh_like, trace_call
 from hotdesk.frontends.torch.functionalized import is_mutable
 from hotdesk.graphs import reached
 
@@ -293,7 +293,7 @@ def _bodies(program: ExportedProgram, calls: _Calls, table: Table) -> dict[Hasha
     for number, node in enumerate(others.values()):
         for place, each in enumerate(node.all_input_nodes):
             made = graph.placeholder(f"argument_{number}_{place}")
-            made.meta["val"] = _like(each.meta["val"], mode)
+            made.meta["val"] = fresh_like(each.meta["val"], mode)
             placeholders[number, place] = made
     for number, node in enumerate(others.values()):
         arguments = {each: placeholders[number, place] for place, each in enumerate(node.all_input_nodes)}
@@ -323,25 +323,17 @@ def _bodies(program: ExportedProgram, calls: _Calls, table: Table) -> dict[Hasha
 
 
 def _traced_here(call: Node, table: Table, mode: FakeTensorMode) -> _Body | None:
-    """What one call is decomposed to, as `trace_call` has it."""
-    found = trace_call(call, table, mode)
-    if found is None:
+    """What one call is decomposed to, as `trace_call` has it; None if it is left to PyTorch."""
+    found = trace_call(call, _functional(call.target), table, mode)
+    expected = [None if each is None else _made_type(each) for each in _results(call) or ()]
+    if found is None or [_type(each) for each in found.results] != expected:
         return None
-    arguments, made = found
-    return _body(tuple(arguments), (made,), (), {node: number for number, node in enumerate(made.graph.nodes)})
+    order = {node: number for number, node in enumerate(found.results[0].graph.nodes)}
+    return _body(found.arguments, found.results, (), order)
 
 
 def _values(program: ExportedProgram) -> list[Any]:
     return [leaf for node in program.graph.nodes for leaf in pytree.tree_leaves(node.meta.get("val"))]
-
-
-def _like(value: torch.Tensor, mode: FakeTensorMode) -> torch.Tensor:
-    """A tensor of the same kind at a place of its own."""
-    with mode:
-        held = torch.empty(
-            value.untyped_storage().nbytes() // value.element_size(), dtype=value.dtype, device=value.device
-        )
-        return held.as_strided(value.shape, value.stride(), value.storage_offset())
 
 
 def _program(graph: Graph, like: ExportedProgram) -> ExportedProgram:

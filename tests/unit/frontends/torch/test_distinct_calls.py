@@ -13,6 +13,7 @@ import torch
 
 import hotdesk
 from hotdesk.frontends.torch import distinct_calls
+from hotdesk.frontends.torch.call_tracing import trace_call
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
 from hotdesk.frontends.torch.training import trace_step
 
@@ -88,17 +89,20 @@ def test_the_graph_is_the_one_that_pytorch_makes_of_the_whole_program(model: Any
 
 
 def test_equal_calls_are_decomposed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken: list[int] = []
+    traced: list[str] = []
     program = exported(layers(), torch.ones(2, 4, 8, 8))
-    decompose = torch.export.ExportedProgram.run_decompositions
 
-    def counted(self: Any, table: Any) -> Any:
-        taken.append(sum(node.op == "call_function" for node in self.graph.nodes))
-        return cast(Any, decompose)(self, table)
+    def counted(call: Any, op: Any, table: Any, mode: Any) -> Any:
+        traced.append(str(op.overloadpacket).removeprefix("aten."))
+        return trace_call(call, op, table, mode)
 
-    monkeypatch.setattr(torch.export.ExportedProgram, "run_decompositions", counted)
+    def refused(*_: Any) -> Any:
+        pytest.fail("a call was left to PyTorch")
+
+    monkeypatch.setattr(distinct_calls, "trace_call", counted)
+    monkeypatch.setattr(torch.export.ExportedProgram, "run_decompositions", refused)
     assert decomposed(program) is not None
-    assert taken == [5]  # convolution, relu, sigmoid, linear, gelu; batch norms are traced by us
+    assert traced == ["conv2d", "batch_norm", "relu", "sigmoid", "linear", "gelu"]
 
 
 def _old_name(x: torch.Tensor) -> torch.Tensor:
@@ -344,7 +348,7 @@ def test_an_op_that_makes_a_list_besides_is_decomposed_by_pytorch() -> None:
     program = exported(function, x)
     assert any(isinstance(each, list) for node in program.graph.nodes for each in _values(node))
     assert decomposed(program) is None
-    histogram, edges = cast(Any, hotdesk.compile(Function(function), (x,))(x))
+    histogram, edges = hotdesk.compile(Function(function), (x,))(x)
     wanted, wanted_edges = function(x)
     torch.testing.assert_close((histogram, list(edges)), (wanted, list(wanted_edges)))
 
