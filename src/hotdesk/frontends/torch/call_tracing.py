@@ -43,7 +43,7 @@ TRACED: frozenset[Any] = frozenset(getattr(_aten, name) for name in _NAMES.split
 """Ops whose calls are traced here, all their overloads: those that most programs consist of."""
 
 
-class Trace(NamedTuple):
+class TracedCall(NamedTuple):
     """What a call is decomposed to, in a graph of its own.
 
     Attributes:
@@ -55,7 +55,7 @@ class Trace(NamedTuple):
     results: tuple[Node, ...]
 
 
-def trace_call(call: Node, op: Any, table: Mapping[Any, Callable[..., Any]], mode: FakeTensorMode) -> Trace | None:
+def trace_call(call: Node, op: Any, table: Mapping[Any, Callable[..., Any]], mode: FakeTensorMode) -> TracedCall | None:
     """What a call is decomposed to that calls `op`, which changes nothing; None if it is left to PyTorch.
 
     `table` is that of all decompositions.
@@ -77,7 +77,7 @@ def trace_call(call: Node, op: Any, table: Mapping[Any, Callable[..., Any]], mod
     if not all(isinstance(each, torch.Tensor) and each in tracer.made for each in results):
         return None
     arguments = tuple(node for node in graph.nodes if node.op == "placeholder")
-    return Trace(arguments, tuple(tracer.made[each] for each in results))
+    return TracedCall(arguments, tuple(tracer.made[each] for each in results))
 
 
 def fresh_like(value: torch.Tensor, mode: FakeTensorMode) -> torch.Tensor:
