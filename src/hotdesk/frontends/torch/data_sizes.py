@@ -55,7 +55,8 @@ def defined_symbols(node: torch.fx.Node) -> set[Any]:
 
 def new_symbols(node: torch.fx.Node) -> set[Any]:
     """Those of its results that none of its inputs has, but for what is settled."""
-    return symbols_in(node.meta.get("val")) - symbols_in([each.meta.get("val") for each in node.all_input_nodes])
+    made = symbols_in(node.meta.get("val"))
+    return made and made - symbols_in([each.meta.get("val") for each in node.all_input_nodes])
 
 
 def symbols_in(values: Any) -> set[Any]:
@@ -63,7 +64,7 @@ def symbols_in(values: Any) -> set[Any]:
     found: set[Any] = set()
     for value in pytree.tree_leaves(values):
         if isinstance(value, torch.Tensor):
-            found |= free_unbacked_symbols(value.shape)
+            found |= free_unbacked_symbols([size for size in value.shape if type(size) is not int])
         elif isinstance(value, NUMBERS):
             found |= free_unbacked_symbols(value)
     return found

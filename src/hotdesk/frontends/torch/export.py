@@ -336,7 +336,7 @@ class _GraphLowering:
         settle_selections(graph)
         checks = [replace(check, told=self._checked(check)) for check in take_size_checks(graph, self._messages)]
         demanded = {name for check in checks for name in symbols_of(check.relation)}
-        ops = [node for node in graph.nodes if node.op == "call_function"]
+        ops = [node for node in graph.nodes if node.op == "call_function"] if demanded else []
         checked = {node for node in ops if not demanded.isdisjoint(map(str, defined_symbols(node)))}
         flow: dict[torch.fx.Node, Maker] = {}
         for node in graph.nodes:
