@@ -114,11 +114,14 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the program for these arguments. Raises what `compile` and a call of a program raise.
 
+        Raises an ArgumentTypeError for a tensor that requires a gradient where gradients are recorded: results carry none.
+
         Where PyTorch captures what calls it, it is the plain function.
         """
-        torch, _, _ = _torch_and_constants()
+        torch, _, constants = _torch_and_constants()
         if torch.compiler.is_compiling():
             return self._function(*args, **kwargs)
+        constants.refuse_recorded(self._function, args, kwargs)
         return self.program(*args, **kwargs)(*args, **kwargs)
 
     def program(self, *args: Any, **kwargs: Any) -> Program:

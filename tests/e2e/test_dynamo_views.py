@@ -67,6 +67,23 @@ def test_views_by_sizes_that_vary(name: str, gradients: bool) -> None:
             torch.testing.assert_close(given[0].grad, given[1].grad, atol=0, rtol=0)
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (x * 2)[:, x.shape[1] // 2 :],
+        lambda x: ((x * 2)[:, x.shape[1] % 3 :], (x * 3)[:, max(1, x.shape[1] - 4) : min(x.shape[1], 7)]),
+    ],
+)
+def test_gradients_of_views_by_numbers_that_follow_from_sizes(function: Callable[[torch.Tensor], Any]) -> None:
+    """The forward graph hands such a number to the backward graph, whose other arguments may not tell the size."""
+    compiled = torch.compile(function, backend="hotdesk", dynamic=True, options={"fallback": False})
+    for columns in (6, 9, 8):
+        x, like = (torch.arange(4.0 * columns).view(4, columns).requires_grad_() for _ in range(2))
+        for f, given in ((compiled, x), (function, like)):
+            torch.stack([each.square().sum() for each in pytree.tree_leaves(f(given))]).sum().backward()
+        torch.testing.assert_close(x.grad, like.grad, atol=0, rtol=0)
+
+
 COMPUTED: dict[str, Callable[[torch.Tensor], Any]] = {
     "columns": lambda x: x.sin()[:, 1:],
     "steps": lambda x: (x * 2)[:, ::2],

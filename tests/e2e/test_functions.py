@@ -288,6 +288,18 @@ def _marked(sign: int) -> Any:
     return Marked
 
 
+def test_jit_refuses_what_a_gradient_is_to_be_recorded_for() -> None:
+    function, x = hotdesk.jit(_doubled), torch.ones(3, requires_grad=True)
+    with pytest.raises(ArgumentTypeError, match=r"argument `x`.*requires_grad.*no_grad.*torch\.compile.*HD202"):
+        function(x)
+    assert not function.programs
+    for given in (x.detach(), torch.ones(3)):
+        assert torch.equal(function(given), torch.full([3], 3.0))
+    with torch.no_grad():
+        assert torch.equal(function(x), torch.full([3], 3.0))
+    assert len(function.programs) == 1
+
+
 def test_jit_tells_classes_of_one_name_apart() -> None:
     first, second = _marked(1), _marked(-1)
     function = hotdesk.jit(lambda given: given.x + 1 if type(given) is first else given.x - 1)

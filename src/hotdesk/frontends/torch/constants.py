@@ -51,6 +51,21 @@ def refuse_other_arguments(function: Callable[..., Any], args: tuple[Any, ...], 
         )
 
 
+def refuse_recorded(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Raises ArgumentTypeError for a tensor that a gradient is to be recorded for, where gradients are recorded."""
+    if not torch.is_grad_enabled():
+        return
+    for path, leaf in _leaves(args, kwargs):
+        if isinstance(leaf, torch.Tensor) and leaf.requires_grad:
+            raise ArgumentTypeError(
+                f"argument `{_named(function, args, path)}`",
+                expected="a tensor without requires_grad where gradients are recorded, as the results of a program carry none",
+                got="one with it",
+                hint="Call it under `torch.no_grad()`, or pass `.detach()`; for gradients, "
+                "use `torch.compile(function, backend='hotdesk')`.",
+            )
+
+
 @contextmanager
 def other_results_told(model: torch.nn.Module) -> Generator[None]:
     """Has what `torch.export` raises name the result that is neither a tensor nor a constant, if the model returns one."""

@@ -348,15 +348,37 @@ def _read_sizes_of_tensors(graph: torch.fx.Graph, placeholders: list[torch.fx.No
             if expression in sized:
                 read = graph.call_function(torch.ops.aten.sym_size.int, sized[expression])
                 read.meta["val"] = value
-            elif is_sum_of_products(expression) and expression.free_symbols <= symbols.keys():
+            elif _is_computable(expression, symbols):
                 read = _computed(graph, expression, symbols)
             else:
                 continue
             node.replace_all_uses_with(read, lambda user: user.op != "output")
 
 
+_FOLDED: Mapping[str, Callable[..., Any]] = {
+    "Add": operator.add,
+    "Mul": operator.mul,
+    "FloorDiv": operator.floordiv,
+    "CleanDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "PythonMod": operator.mod,
+    "Max": torch.sym_max,
+    "Min": torch.sym_min,
+}
+"""PyTorch's functions of whole numbers, by the names of their expressions, as functions of two; more arguments one by one."""
+
+
+def _is_computable(expression: Any, symbols: Collection[Any]) -> bool:
+    """Whether a number is made of these symbols and whole numbers by functions that `_computed` has."""
+    if expression.is_Symbol or expression.is_Integer:
+        return expression.is_Integer or expression in symbols
+    is_power = expression.is_Pow and expression.exp.is_Integer and expression.exp > 0
+    is_known = is_power or type(expression).__name__ in _FOLDED
+    return is_known and all(_is_computable(part, symbols) for part in expression.args)
+
+
 def _computed(graph: torch.fx.Graph, expression: Any, symbols: Mapping[Any, tuple[torch.fx.Node, int]]) -> Any:
-    """The value of a polynomial with whole coefficients over symbols that are sizes of tensors, as a node or a number."""
+    """The value of such a number, over symbols that are sizes of tensors, as a node or a number."""
 
     def node(target: Callable[..., Any], *args: Any) -> torch.fx.Node:
         made = graph.call_function(target, args)
@@ -366,11 +388,11 @@ def _computed(graph: torch.fx.Graph, expression: Any, symbols: Mapping[Any, tupl
     def value(part: Any) -> Any:
         if part.is_Symbol:
             return node(torch.ops.aten.sym_size.int, *symbols[part])
-        if part.is_Add:
-            return reduce(partial(node, operator.add), map(value, part.args))
-        if part.is_Mul:
-            return reduce(partial(node, operator.mul), map(value, part.args))
-        return reduce(partial(node, operator.mul), [value(part.base)] * int(part.exp)) if part.is_Pow else int(part)
+        if part.is_Integer:
+            return int(part)
+        if part.is_Pow:
+            return reduce(partial(node, operator.mul), [value(part.base)] * int(part.exp))
+        return reduce(partial(node, _FOLDED[type(part).__name__]), map(value, part.args))
 
     return value(expression)
 

@@ -34,6 +34,7 @@ from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
 from hotdesk.frontends.torch.data_sizes import data_maker, defined_symbols
 from hotdesk.frontends.torch.decompositions.asserted import assertions_kept
+from hotdesk.frontends.torch.decompositions.causal_masks import masks_taken_as_they_are
 from hotdesk.frontends.torch.decompositions.cross_map import cross_maps_composed
 from hotdesk.frontends.torch.decompositions.cumulative_average import cumulative_averages_composed
 from hotdesk.frontends.torch.decompositions.flex_attention import flex_attention_composed
@@ -256,6 +257,7 @@ def _exported(
         ReplacedFunctions(),
         cross_maps_composed(),
         cumulative_averages_composed(),
+        masks_taken_as_they_are(),
         check_messages_kept(),
         assignments_written(model) as assigned,
     ):

@@ -38,6 +38,7 @@ from hotdesk.errors import ExportError, HotdeskError, OptionError
 from hotdesk.frontends.torch.assigned import assignments_written
 from hotdesk.frontends.torch.attention_gradient import BlockedAttention
 from hotdesk.frontends.torch.cross_entropy import fuse_cross_entropy
+from hotdesk.frontends.torch.decompositions.causal_masks import masks_taken_as_they_are
 from hotdesk.frontends.torch.decompositions.cross_map import cross_maps_composed
 from hotdesk.frontends.torch.decompositions.ctc_loss import CTC, CtcByTensors
 from hotdesk.frontends.torch.decompositions.cumulative_average import cumulative_averages_composed
@@ -263,6 +264,7 @@ def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:
             CtcByTensors(),
             cross_maps_composed(),
             cumulative_averages_composed(),
+            masks_taken_as_they_are(),
             margins_composed(),
             sdpa_kernel(SDPBackend.MATH),
             torch.backends.mkldnn.flags(enabled=False),
