@@ -1,8 +1,9 @@
 """The stages, in order: from linalg on tensors to kernel calls on buffers.
 
     TENSORS    normalize named ops · attention · operands where they lie · positions · pads → insertions · split @prepare
-               widen in readers · fuse elementwise · readers of concatenations in parts · concatenations → insertions
-               early copies · tall sums in blocks · rematerialize · compute where inserted · sums in rows · choose destinations
+               widen in readers · fuse elementwise · readers of concatenations in parts · invariants once
+               concatenations → insertions · early copies · tall sums in blocks · rematerialize · compute where inserted
+               sums in rows · choose destinations
     MEMORY     one-shot bufferize · workspaces · deallocate · checks first
     parallel   memory for each worker of parallel loops and for what they reduce, where there are any
     lower      kernels and entry functions → LLVM dialect
@@ -48,6 +49,7 @@ from hotdesk.passes.tensor.destinations import ChooseDestinations
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.guard_divisions import GuardDivisions
 from hotdesk.passes.tensor.guard_indices import GuardIndices
+from hotdesk.passes.tensor.hoist_invariants import HoistInvariants
 from hotdesk.passes.tensor.identity_broadcasts import DropIdentityBroadcasts
 from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.positions import ComputePositions
@@ -90,7 +92,7 @@ TENSORS = (
     Stage("prepare", (_CLEAN, SplitPrepare(), EraseDead())),
     Stage(
         "fuse",  # twice, since the first fusion makes a widening of what also centres 16-bit floats
-        (_WIDEN, _FUSE, SinkConcat(), _WIDEN, _FUSE, DecomposeConcatAndPad(), EraseDead()),
+        (_WIDEN, _FUSE, SinkConcat(), _WIDEN, _FUSE, HoistInvariants(), DecomposeConcatAndPad(), EraseDead()),
         kept=True,
     ),
     Stage(

@@ -83,6 +83,7 @@ def test_the_log_keeps_the_ir_after_each_pass_in_order() -> None:
         "hotdesk-widen-in-readers",
         "hotdesk-sink-concat",
         "hotdesk-widen-in-readers#2",
+        "hotdesk-hoist-invariants",
         "hotdesk-decompose-concat-and-pad#2",
         "fuse",
         "hotdesk-copy-results-early",
@@ -143,6 +144,7 @@ TEXT = (
     "hotdesk-split-prepare,"
     "hotdesk-erase-dead,hotdesk-widen-in-readers,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
     "hotdesk-sink-concat,hotdesk-widen-in-readers,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
+    "hotdesk-hoist-invariants,"
     "hotdesk-decompose-concat-and-pad,hotdesk-erase-dead,hotdesk-copy-results-early,hotdesk-sum-in-blocks,hotdesk-rematerialize-cheap-ops,"
     "hotdesk-eliminate-empty-tensors,"
     "hotdesk-combine-in-rows,hotdesk-choose-destinations{reload-scalars=true results-in-donated=true overlapping-moves=true},"

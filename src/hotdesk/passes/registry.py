@@ -31,6 +31,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-guard-indices": "hotdesk.passes.tensor.guard_indices:GuardIndices",
     "hotdesk-guard-divisions": "hotdesk.passes.tensor.guard_divisions:GuardDivisions",
     "hotdesk-widen-in-readers": "hotdesk.passes.tensor.widenings:WidenInReaders",
+    "hotdesk-hoist-invariants": "hotdesk.passes.tensor.hoist_invariants:HoistInvariants",
     "hotdesk-sink-concat": "hotdesk.passes.tensor.sink_concat:SinkConcat",
     "hotdesk-decompose-concat-and-pad": "hotdesk.passes.tensor.decompose:DecomposeConcatAndPad",
     "hotdesk-copy-results-early": "hotdesk.passes.tensor.results_early:CopyResultsEarly",
