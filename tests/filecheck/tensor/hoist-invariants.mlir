@@ -1,33 +1,33 @@
-// RUN: %hotdesk-opt %s --split-input-file --hotdesk-hoist-invariants | FileCheck %s
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-hoist-invariants="least-saved=64" | FileCheck %s
 
 #whole = affine_map<(c, i, j) -> (c, i, j)>
 #pixel = affine_map<(c, i, j) -> (0, i, j)>
 
 // What channels share is computed once, in the shape of the input that it is computed from.
 // CHECK-LABEL: func.func @of_pixels(
-// CHECK-SAME:    [[X:%.*]]: tensor<16x64x64xf32>, [[S:%.*]]: tensor<1x64x64xf32>
-// CHECK:         [[L:%.*]] = linalg.generic {{.*}} ins([[S]] : tensor<1x64x64xf32>) outs({{.*}} : tensor<1x64x64xf32>)
+// CHECK-SAME:    [[X:%.*]]: tensor<8x4x6xf32>, [[S:%.*]]: tensor<1x4x6xf32>
+// CHECK:         [[L:%.*]] = linalg.generic {{.*}} ins([[S]] : tensor<1x4x6xf32>) outs({{.*}} : tensor<1x4x6xf32>)
 // CHECK:           math.log
-// CHECK:         linalg.generic {{.*}} ins([[X]], [[L]] : tensor<16x64x64xf32>, tensor<1x64x64xf32>)
+// CHECK:         linalg.generic {{.*}} ins([[X]], [[L]] : tensor<8x4x6xf32>, tensor<1x4x6xf32>)
 // CHECK-NOT:       math.log
 // CHECK:         return
-func.func @of_pixels(%x: tensor<16x64x64xf32>, %s: tensor<1x64x64xf32>) -> tensor<16x64x64xf32> {
-  %e = tensor.empty() : tensor<16x64x64xf32>
+func.func @of_pixels(%x: tensor<8x4x6xf32>, %s: tensor<1x4x6xf32>) -> tensor<8x4x6xf32> {
+  %e = tensor.empty() : tensor<8x4x6xf32>
   %y = linalg.generic {indexing_maps = [#whole, #pixel, #whole], iterator_types = ["parallel", "parallel", "parallel"]}
-      ins(%x, %s : tensor<16x64x64xf32>, tensor<1x64x64xf32>) outs(%e : tensor<16x64x64xf32>) {
+      ins(%x, %s : tensor<8x4x6xf32>, tensor<1x4x6xf32>) outs(%e : tensor<8x4x6xf32>) {
   ^bb0(%a: f32, %b: f32, %o: f32):
     %l = math.log %b : f32
     %r = arith.subf %a, %l : f32
     linalg.yield %r : f32
-  } -> tensor<16x64x64xf32>
-  return %y : tensor<16x64x64xf32>
+  } -> tensor<8x4x6xf32>
+  return %y : tensor<8x4x6xf32>
 }
 
 // -----
 
 // A loop that sums takes what it repeats from outside, too.
 // CHECK-LABEL: func.func @summed(
-// CHECK:         [[L:%.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<64x64xf32>)
+// CHECK:         [[L:%.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<4x6xf32>)
 // CHECK:           math.exp
 // CHECK:         linalg.generic {{.*}}iterator_types = ["reduction", "parallel", "parallel"]{{.*}} ins({{.*}}, [[L]] :
 // CHECK-NOT:       math.exp
@@ -35,17 +35,17 @@ func.func @of_pixels(%x: tensor<16x64x64xf32>, %s: tensor<1x64x64xf32>) -> tenso
 #whole = affine_map<(c, i, j) -> (c, i, j)>
 #sums = affine_map<(c, i, j) -> (i, j)>
 #along = affine_map<(c, i, j) -> (j)>
-func.func @summed(%x: tensor<16x64x64xf32>, %u: tensor<64x64xf32>, %v: tensor<64xf32>, %z: tensor<64x64xf32>) -> tensor<64x64xf32> {
+func.func @summed(%x: tensor<8x4x6xf32>, %u: tensor<4x6xf32>, %v: tensor<6xf32>, %z: tensor<4x6xf32>) -> tensor<4x6xf32> {
   %y = linalg.generic {indexing_maps = [#whole, #sums, #along, #sums], iterator_types = ["reduction", "parallel", "parallel"]}
-      ins(%x, %u, %v : tensor<16x64x64xf32>, tensor<64x64xf32>, tensor<64xf32>) outs(%z : tensor<64x64xf32>) {
+      ins(%x, %u, %v : tensor<8x4x6xf32>, tensor<4x6xf32>, tensor<6xf32>) outs(%z : tensor<4x6xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
     %d = arith.mulf %b, %c : f32
     %l = math.exp %d : f32
     %p = arith.mulf %a, %l : f32
     %r = arith.addf %p, %o : f32
     linalg.yield %r : f32
-  } -> tensor<64x64xf32>
-  return %y : tensor<64x64xf32>
+  } -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
 }
 
 // -----
@@ -57,32 +57,32 @@ func.func @summed(%x: tensor<16x64x64xf32>, %u: tensor<64x64xf32>, %v: tensor<64
 #whole = affine_map<(c, i) -> (c, i)>
 #row = affine_map<(c, i) -> (c)>
 #pixel = affine_map<(c, i) -> (i)>
-func.func @stay(%x: tensor<16x4096xf32>, %m: tensor<16xf32>, %s: tensor<4096xf32>, %w: tensor<4x65536xf32>, %t: tensor<65536xf32>)
-    -> (tensor<16x4096xf32>, tensor<16x4096xf32>, tensor<4x65536xf32>) {
-  %e = tensor.empty() : tensor<16x4096xf32>
+func.func @stay(%x: tensor<8x12xf32>, %m: tensor<8xf32>, %s: tensor<12xf32>, %w: tensor<4x24xf32>, %t: tensor<24xf32>)
+    -> (tensor<8x12xf32>, tensor<8x12xf32>, tensor<4x24xf32>) {
+  %e = tensor.empty() : tensor<8x12xf32>
   %a = linalg.generic {indexing_maps = [#whole, #row, #whole], iterator_types = ["parallel", "parallel"]}
-      ins(%x, %m : tensor<16x4096xf32>, tensor<16xf32>) outs(%e : tensor<16x4096xf32>) {
+      ins(%x, %m : tensor<8x12xf32>, tensor<8xf32>) outs(%e : tensor<8x12xf32>) {
   ^bb0(%p: f32, %q: f32, %o: f32):
     %l = math.log %q : f32
     %r = arith.subf %p, %l : f32
     linalg.yield %r : f32
-  } -> tensor<16x4096xf32>
+  } -> tensor<8x12xf32>
   %b = linalg.generic {indexing_maps = [#whole, #pixel, #whole], iterator_types = ["parallel", "parallel"]}
-      ins(%x, %s : tensor<16x4096xf32>, tensor<4096xf32>) outs(%e : tensor<16x4096xf32>) {
+      ins(%x, %s : tensor<8x12xf32>, tensor<12xf32>) outs(%e : tensor<8x12xf32>) {
   ^bb0(%p: f32, %q: f32, %o: f32):
     %l = arith.mulf %q, %q : f32
     %r = arith.subf %p, %l : f32
     linalg.yield %r : f32
-  } -> tensor<16x4096xf32>
-  %f = tensor.empty() : tensor<4x65536xf32>
+  } -> tensor<8x12xf32>
+  %f = tensor.empty() : tensor<4x24xf32>
   %c = linalg.generic {indexing_maps = [#whole, #pixel, #whole], iterator_types = ["parallel", "parallel"]}
-      ins(%w, %t : tensor<4x65536xf32>, tensor<65536xf32>) outs(%f : tensor<4x65536xf32>) {
+      ins(%w, %t : tensor<4x24xf32>, tensor<24xf32>) outs(%f : tensor<4x24xf32>) {
   ^bb0(%p: f32, %q: f32, %o: f32):
     %l = math.log %q : f32
     %r = arith.subf %p, %l : f32
     linalg.yield %r : f32
-  } -> tensor<4x65536xf32>
-  return %a, %b, %c : tensor<16x4096xf32>, tensor<16x4096xf32>, tensor<4x65536xf32>
+  } -> tensor<4x24xf32>
+  return %a, %b, %c : tensor<8x12xf32>, tensor<8x12xf32>, tensor<4x24xf32>
 }
 
 // -----
@@ -95,15 +95,15 @@ func.func @stay(%x: tensor<16x4096xf32>, %m: tensor<16xf32>, %s: tensor<4096xf32
 #sums = affine_map<(c, i, j) -> (i, j)>
 #up = affine_map<(c, i, j) -> (i)>
 #along = affine_map<(c, i, j) -> (j)>
-func.func @table(%x: tensor<16x64x64xf32>, %u: tensor<64xf32>, %v: tensor<64xf32>, %z: tensor<64x64xf32>) -> tensor<64x64xf32> {
+func.func @table(%x: tensor<8x4x6xf32>, %u: tensor<4xf32>, %v: tensor<6xf32>, %z: tensor<4x6xf32>) -> tensor<4x6xf32> {
   %y = linalg.generic {indexing_maps = [#whole, #up, #along, #sums], iterator_types = ["reduction", "parallel", "parallel"]}
-      ins(%x, %u, %v : tensor<16x64x64xf32>, tensor<64xf32>, tensor<64xf32>) outs(%z : tensor<64x64xf32>) {
+      ins(%x, %u, %v : tensor<8x4x6xf32>, tensor<4xf32>, tensor<6xf32>) outs(%z : tensor<4x6xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
     %d = arith.mulf %b, %c : f32
     %l = math.exp %d : f32
     %p = arith.mulf %a, %l : f32
     %r = arith.addf %p, %o : f32
     linalg.yield %r : f32
-  } -> tensor<64x64xf32>
-  return %y : tensor<64x64xf32>
+  } -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
 }

@@ -38,20 +38,24 @@ _REPEATED = 8
 _DEAR = 10
 _LITTLE = 4
 """Operations that are not worth a load."""
-_ENOUGH = 1 << 16
-"""Operations that are worth a loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class HoistInvariants(FunctionPass):
-    """Computes once what a loop would compute for each iteration of loops around (rules in the module docstring)."""
+    """Computes once what a loop would compute for each iteration of loops around (rules in the module docstring).
+
+    Options:
+        least_saved: operations that are worth a loop of their own.
+    """
 
     name: ClassVar[str] = "hotdesk-hoist-invariants"
+
+    least_saved: int = 1 << 16
 
     def run_on(self, function: ir.Operation) -> Iterable[Decision]:
         for op in [op for op in nested_ops(function) if op.name == GENERIC]:
             loops = _read(op)
-            found = None if loops is None else _invariants(op, loops)
+            found = None if loops is None else _invariants(op, loops, self.least_saved)
             if loops is not None and found is not None:
                 _hoist(op, loops, *found)
         return ()
@@ -88,7 +92,7 @@ def _read(op: ir.Operation) -> _Loops | None:
     return _Loops(sizes, places) if len(sizes) == count and all(sizes.values()) else None
 
 
-def _invariants(op: ir.Operation, loops: _Loops) -> tuple[frozenset[int], list[ir.Value]] | None:
+def _invariants(op: ir.Operation, loops: _Loops, least: int) -> tuple[frozenset[int], list[ir.Value]] | None:
     """Values of the payload that are worth a loop of their own, and the loops that they differ in."""
     long = [loop for loop in sorted(loops.sizes) if loops.sizes[loop] != 1]
     differing, body = _differing(op, loops), [each.operation for each in op.regions[0].blocks[0].operations]
@@ -105,7 +109,7 @@ def _invariants(op: ir.Operation, loops: _Loops) -> tuple[frozenset[int], list[i
         values = [value for value in values if _operations_of([value], inside, differing, long[-1])[0] > _LITTLE]
         saved, _ = _operations_of(values, inside, differing, long[-1])
         all_saved = (saved - 2 * len(values)) * (prod(loops.sizes.values()) // times) * (times - 1)
-        if values and all_saved >= _ENOUGH and _is_small(op, loops, others, values, inside):
+        if values and all_saved >= least and _is_small(op, loops, others, values, inside):
             return others, values
     return None
 
