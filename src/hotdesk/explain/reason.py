@@ -65,6 +65,10 @@ class Reason(str, Enum):
         "serves-every-iteration",
         "No iteration wants what the buffer held in another one, so one allocation serves them all.",
     )
+    COMPUTED_ONCE = (
+        "computed-once",
+        "Iterations of outer loops share the value, so it is computed once in front of them.",
+    )
     SMALL_AND_LOCAL = "small-and-local", "The buffer is small, and nothing uses it after the scope that it is made in."
     PLACED_IN_ARENA = "placed-in-arena", "The buffer has a place in the function's arena."
     MOVED_WITHIN = (

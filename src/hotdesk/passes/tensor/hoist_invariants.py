@@ -13,31 +13,38 @@ Done iff
 3. it is the same in others that have at least 8 iterations together;
 4. it is worth it: it has more operations than it leaves loads, an elementary function or a division counting as ten, and enough
    of them are saved;
-5. its results take no more bytes than inputs that nobody reads any more, and an eighth of what the op writes.
+5. the peak does not rise by its results, which are there while the op runs, by the estimate of `analysis.order.bytes_at_steps`.
+   Inputs that only these are computed from end before it.
 
 A result has the shape of an input that is read at the same loops, if there is one, so that it can overwrite that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar, NamedTuple, cast
 
 from hotdesk._bindings import indexing_maps, ir
-from hotdesk.explain import Decision
+from hotdesk.analysis.order.bytes_at_steps import read_held
+from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import clone_with, create, structured
+from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
-from hotdesk.ir.walking import attributes_of, is_constant, nested_ops, users
+from hotdesk.ir.walking import attributes_of, defining_op, is_constant, top_level_ops, users
 from hotdesk.models.generics import GENERIC, is_dear
 from hotdesk.models.linalg import inputs_of
+from hotdesk.models.tensor import WHOLE_VIEWS, has_contents_of_its_own
 from hotdesk.passes.base import FunctionPass
 
 _REPEATED = 8
 _DEAR = 10
 _LITTLE = 4
 """Operations that are not worth a load."""
+_ASSUMED = 256
+"""Elements that a size which is not known counts as, in other ops of the function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +56,19 @@ class HoistInvariants(FunctionPass):
     """
 
     name: ClassVar[str] = "hotdesk-hoist-invariants"
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.COMPUTED_ONCE,)
 
     least_saved: int = 1 << 16
 
-    def run_on(self, function: ir.Operation) -> Iterable[Decision]:
-        for op in [op for op in nested_ops(function) if op.name == GENERIC]:
-            loops = _read(op)
-            found = None if loops is None else _invariants(op, loops, self.least_saved)
-            if loops is not None and found is not None:
-                _hoist(op, loops, *found)
-        return ()
+    def run_on(self, function: ir.Operation) -> list[Decision]:
+        ops = [op for op in top_level_ops(function) if op.name == GENERIC]
+        found = [each for op in ops if (each := _find(op, self.least_saved)) is not None]
+        room = _room(function) if found else {}
+        fitting = [each for each in found if _fits(each, room)]
+        decisions = [_decision(each) for each in fitting]
+        for each in fitting:
+            _hoist(each.op, each.loops, each.others, each.values)
+        return decisions
 
 
 class _Loops(NamedTuple):
@@ -92,10 +102,45 @@ def _read(op: ir.Operation) -> _Loops | None:
     return _Loops(sizes, places) if len(sizes) == count and all(sizes.values()) else None
 
 
-def _invariants(op: ir.Operation, loops: _Loops, least: int) -> tuple[frozenset[int], list[ir.Value]] | None:
-    """Values of the payload that are worth a loop of their own, and the loops that they differ in."""
+@dataclass(frozen=True, slots=True)
+class _Invariants:
+    """Values of an op's payload that are worth a loop of their own.
+
+    Attributes:
+        op, loops: the op, and how it is read.
+        others: the loops that the values differ in.
+        values: they.
+        gone: the inputs that only they are computed from.
+    """
+
+    op: ir.Operation
+    loops: _Loops
+    others: frozenset[int]
+    values: tuple[ir.Value, ...]
+    gone: tuple[int, ...]
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """How many values there are of each element type."""
+        return Counter(str(value.type) for value in self.values)
+
+    def bytes_of(self, kind: str) -> int:
+        """What all that a value of an element type is for takes."""
+        return prod(self.loops.sizes[loop] for loop in self.others) * element_bytes(kind)
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.bytes_of(kind) * count for kind, count in self.kinds.items())
+
+
+def _find(op: ir.Operation, least: int) -> _Invariants | None:
+    """What is to be computed once of an op, by rules 1 to 4."""
+    loops = _read(op)
+    if loops is None:
+        return None
     long = [loop for loop in sorted(loops.sizes) if loops.sizes[loop] != 1]
-    differing, body = _differing(op, loops), [each.operation for each in op.regions[0].blocks[0].operations]
+    block = op.regions[0].blocks[0]
+    differing, body = _differing(op, loops), [each.operation for each in block.operations]
     outer = {differing[each.results[0]] for each in body if each.results and each.results[0] in differing}
     for others in sorted(outer, key=sorted):
         times = prod(loops.sizes[loop] for loop in long if loop not in others)
@@ -107,11 +152,60 @@ def _invariants(op: ir.Operation, loops: _Loops, least: int) -> tuple[frozenset[
             each.results[0] for each in inside if any(user not in within for user in users(each.results[0]))
         ]
         values = [value for value in values if _operations_of([value], inside, differing, long[-1])[0] > _LITTLE]
-        saved, _ = _operations_of(values, inside, differing, long[-1])
+        saved, needed = _operations_of(values, inside, differing, long[-1])
         all_saved = (saved - 2 * len(values)) * (prod(loops.sizes.values()) // times) * (times - 1)
-        if values and all_saved >= least and _is_small(op, loops, others, values, inside):
-            return others, values
+        if values and all_saved >= least:
+            arguments = list(block.arguments)[: inputs_of(op)]
+            gone = (
+                i
+                for i, each in enumerate(arguments)
+                if each in needed and all(user in within and user.results[0] in needed for user in users(each))
+            )
+            return _Invariants(op, loops, others, tuple(values), tuple(gone))
     return None
+
+
+class _Room(NamedTuple):
+    """The bytes that may be there beside what is held in front of an operation, and while it runs."""
+
+    before: int
+    during: int
+
+
+def _room(function: ir.Operation) -> dict[ir.Value, _Room]:
+    """By the first result of each operation the room that it has below the peak; of none if an element type has no size."""
+    held = read_held(function, _ASSUMED, returned=False)
+    if held is None:
+        return {}
+    peak = max((step.held for step in held.steps), default=0)
+    operations = (held.stretch.operations[position] for position in held.stretch.tasks)
+    steps = zip(operations, held.steps, strict=True)
+    return {op.results[0]: _Room(peak - step.level, peak - step.held) for op, step in steps if len(op.results)}
+
+
+def _fits(found: _Invariants, room: Mapping[ir.Value, _Room]) -> bool:
+    """Rule 5."""
+    at = room.get(found.op.results[0])
+    if at is None:
+        return False
+    ending = [i for i in found.gone if _ends(found.op.operands[i])]
+    ended = sum(_bytes(found.op.operands[i]) for i in ending)
+    alike = Counter(element_of(found.op.operands[i].type) for i in ending if found.loops.differing(i) == found.others)
+    over = sum(found.bytes_of(kind) * count for kind, count in (alike & found.kinds).items())
+    return found.bytes - ended <= at.during and found.bytes - over <= at.before
+
+
+def _ends(value: ir.Value) -> bool:
+    """Whether memory ends with the one op that reads a value."""
+    maker = defining_op(value)
+    if maker is None or len(users(value)) != 1:
+        return False
+    return _ends(maker.operands[0]) if maker.name in WHOLE_VIEWS else has_contents_of_its_own(maker.name)
+
+
+def _decision(found: _Invariants) -> Decision:
+    subject = f"values that {found.op.name} repeats"
+    return Decision(subject, Outcome.ALLOCATED, Reason.COMPUTED_ONCE, (source_in_model(found.op),), found.bytes)
 
 
 def _differing(op: ir.Operation, loops: _Loops) -> dict[ir.Value, frozenset[int]]:
@@ -148,27 +242,6 @@ def _operations_of(
             if not is_constant(each) and innermost in differing[each.results[0]]:
                 count += _DEAR if is_dear(each) else 1
     return count, needed
-
-
-def _is_small(
-    op: ir.Operation,
-    loops: _Loops,
-    others: frozenset[int],
-    values: Sequence[ir.Value],
-    inside: Sequence[ir.Operation],
-) -> bool:
-    """Rule 5."""
-    made = prod(loops.sizes[loop] for loop in others) * sum(element_bytes(str(value.type)) for value in values)
-    written = sum(_bytes(value) for value in list(op.operands)[inputs_of(op) :])
-    arguments = list(op.regions[0].blocks[0].arguments)[: inputs_of(op)]
-    computed = {*inside}
-    needed = _operations_of(values, inside, dict.fromkeys((each.results[0] for each in inside), frozenset()), -1)[1]
-    gone = [
-        op.operands[i]
-        for i, argument in enumerate(arguments)
-        if argument in needed and all(user in computed for user in users(argument))
-    ]
-    return made <= sum(_bytes(value) for value in gone if len(users(value)) == 1) + written // 8
 
 
 def _bytes(value: ir.Value) -> int:
