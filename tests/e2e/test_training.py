@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, cast
@@ -99,6 +100,14 @@ def test_steps_in_float64_have_its_digits(make: Make) -> None:
         moved = (expected - start).abs().max().item()
         assert moved > 0
         assert (found - expected).abs().max().item() < 1e-12 * moved
+
+
+def test_nothing_is_warned_of_and_onednn_is_as_it_was() -> None:
+    model, x = nn.Linear(3, 3), torch.randn(2, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hotdesk.compile_step(model, nn.MSELoss(), SGD(model.parameters(), lr=0.1), (x, x))
+    assert torch.backends.mkldnn.enabled
 
 
 def test_an_example_may_be_compared_with_itself() -> None:

@@ -15,7 +15,8 @@ import inspect
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -267,7 +268,7 @@ def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:
             masks_taken_as_they_are(),
             margins_composed(),
             sdpa_kernel(SDPBackend.MATH),
-            torch.backends.mkldnn.flags(enabled=False),
+            _without_onednn(),
             torch.no_grad(),
         ):
             return make_fx(step, CTC, tracing_mode="fake", record_stack_traces=True)(*given)
@@ -276,6 +277,18 @@ def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:
     except Exception as error:
         hint = "Train with `torch.compile(model, backend='hotdesk')`, which leaves such parts to Python."
         raise refusal(error, "the step cannot be traced", hint) from error
+
+
+@contextmanager
+def _without_onednn() -> Generator[None]:
+    """PyTorch's own `flags` sets TF32 as well, which warns on every processor without it."""
+    flags: Any = torch.backends.mkldnn
+    enabled = flags.enabled
+    flags.enabled = False
+    try:
+        yield
+    finally:
+        flags.enabled = enabled
 
 
 def _loss(
