@@ -155,3 +155,15 @@ func.func @table(%x: tensor<8x4x6xf32>, %u: tensor<4xf32>, %v: tensor<6xf32>, %z
   } -> tensor<4x6xf32>
   return %y : tensor<4x6xf32>
 }
+
+// -----
+
+// An op without operands stays.
+// CHECK-LABEL: func.func @of_nothing(
+// CHECK:         linalg.generic
+func.func @of_nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
+  "linalg.generic"() <{indexing_maps = [], iterator_types = [], operandSegmentSizes = array<i32: 0, 0>}> ({
+    "linalg.yield"() : () -> ()
+  }) : () -> ()
+  return %x : tensor<4xf32>
+}

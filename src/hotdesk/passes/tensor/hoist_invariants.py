@@ -84,10 +84,11 @@ class _Loops(NamedTuple):
 
 def _read(op: ir.Operation) -> _Loops | None:
     """Rule 1."""
-    if not all(is_tensor(value.type) and None not in shape_of(value.type) for value in op.operands):
+    maps = cast("list[ir.AffineMap]", indexing_maps(op))
+    if not maps or not all(is_tensor(value.type) and None not in shape_of(value.type) for value in op.operands):
         return None
     sizes, places = dict[int, int](), list[list[int | None]]()
-    for value, map_ in zip(op.operands, cast("list[ir.AffineMap]", indexing_maps(op)), strict=True):
+    for value, map_ in zip(op.operands, maps, strict=True):
         place = list[int | None]()
         for size, each in zip(shape_of(value.type), cast(Any, map_.results), strict=True):
             if isinstance(each, ir.AffineDimExpr):
@@ -98,8 +99,7 @@ def _read(op: ir.Operation) -> _Loops | None:
             else:
                 return None
         places.append(place)
-    count = cast("list[ir.AffineMap]", indexing_maps(op))[0].n_dims
-    return _Loops(sizes, places) if len(sizes) == count and all(sizes.values()) else None
+    return _Loops(sizes, places) if len(sizes) == maps[0].n_dims and all(sizes.values()) else None
 
 
 @dataclass(frozen=True, slots=True)
