@@ -167,3 +167,29 @@ func.func @of_nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
   }) : () -> ()
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// What is computed from a diagonal has an element for each of its own, not for each of the square.
+// CHECK-LABEL: func.func @of_a_diagonal(
+// CHECK:         [[L:%.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<8xf32>)
+// CHECK:           math.log
+// CHECK:         linalg.generic {{.*}} ins({{.*}}, [[L]] : tensor<16x8xf32>, tensor<8xf32>)
+// CHECK-NOT:       math.log
+// CHECK:         return
+#rows = affine_map<(c, i) -> (c, i)>
+#diagonal = affine_map<(c, i) -> (i, i)>
+func.func @of_a_diagonal(%x: tensor<16x64xf32>, %m: tensor<64x8xf32>, %s: tensor<8x8xf32>, %z: tensor<16x8xf32>) -> tensor<16x8xf32> {
+  %e = tensor.empty() : tensor<16x64xf32>
+  %v = linalg.exp ins(%x : tensor<16x64xf32>) outs(%e : tensor<16x64xf32>) -> tensor<16x64xf32>
+  %u = linalg.matmul ins(%v, %m : tensor<16x64xf32>, tensor<64x8xf32>) outs(%z : tensor<16x8xf32>) -> tensor<16x8xf32>
+  %f = tensor.empty() : tensor<16x8xf32>
+  %y = linalg.generic {indexing_maps = [#rows, #diagonal, #rows], iterator_types = ["parallel", "parallel"]}
+      ins(%u, %s : tensor<16x8xf32>, tensor<8x8xf32>) outs(%f : tensor<16x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %l = math.log %b : f32
+    %r = arith.subf %a, %l : f32
+    linalg.yield %r : f32
+  } -> tensor<16x8xf32>
+  return %y : tensor<16x8xf32>
+}

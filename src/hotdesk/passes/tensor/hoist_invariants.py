@@ -16,7 +16,7 @@ Done iff
 5. the peak does not rise by its results, which are there while the op runs, by the estimate of `analysis.order.bytes_at_steps`.
    Inputs that only these are computed from end before it.
 
-A result has the shape of an input that is read at the same loops, if there is one, so that it can overwrite that.
+A result has the shape of an input that is read at the same loops, each in one dim, if there is one: it can overwrite that.
 """
 
 from __future__ import annotations
@@ -190,7 +190,9 @@ def _fits(found: _Invariants, room: Mapping[ir.Value, _Room]) -> bool:
         return False
     ending = [i for i in found.gone if _ends(found.op.operands[i])]
     ended = sum(_bytes(found.op.operands[i]) for i in ending)
-    alike = Counter(element_of(found.op.operands[i].type) for i in ending if found.loops.differing(i) == found.others)
+    kinds = {i: element_of(found.op.operands[i].type) for i in ending if found.loops.differing(i) == found.others}
+    # One that is read on its diagonal or at 0 alone has more elements than are read.
+    alike = Counter(kind for i, kind in kinds.items() if _bytes(found.op.operands[i]) == found.bytes_of(kind))
     over = sum(found.bytes_of(kind) * count for kind, count in (alike & found.kinds).items())
     return found.bytes - ended <= at.during and found.bytes - over <= at.before
 
@@ -257,7 +259,8 @@ def _hoist(op: ir.Operation, loops: _Loops, others: frozenset[int], values: Sequ
         if any(result in needed for result in each.results):
             needed.update(each.operands)
     read = [i for i in range(inputs_of(op)) if block.arguments[i] in needed]
-    place = next((loops.places[i] for i in read if loops.differing(i) == others), [*sorted(others)])
+    alike = (loops.places[i] for i in read if loops.differing(i) == others)
+    place = next((each for each in alike if _has_a_dim_for_each(each)), [*sorted(others)])
     number = {loop: dim for dim, loop in enumerate(place) if loop is not None}
     zero = ir.AffineExpr.get_constant(0)
     maps = [
@@ -279,6 +282,12 @@ def _hoist(op: ir.Operation, loops: _Loops, others: frozenset[int], values: Sequ
     for i, value in enumerate(values):
         end.operands[i] = mapping[value]
     _read_instead(op, loops, values, list(made.results), place)
+
+
+def _has_a_dim_for_each(place: Sequence[int | None]) -> bool:
+    """Whether no two dims are read at the number of the same loop, as those of a diagonal are."""
+    read = [loop for loop in place if loop is not None]
+    return len({*read}) == len(read)
 
 
 def _read_instead(
