@@ -13,22 +13,19 @@ Done iff
 3. it is the same in others that have at least 8 iterations together;
 4. it is worth it: it has more operations than it leaves loads, an elementary function or a division counting as ten, and enough
    of them are saved;
-5. the peak does not rise by its results, which are there while the op runs, by the estimate of `analysis.order.bytes_at_steps`.
-   Inputs that only these are computed from end before it.
-
-A result has the shape of an input that is read at the same loops, each in one dim, if there is one: it can overwrite that.
+5. it takes no more memory: for each result there is an input of its size and element type, read at the same loops, that only
+   results are computed from and that ends with the op. The result has the shape of that input, and can overwrite it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar, NamedTuple, cast
 
 from hotdesk._bindings import indexing_maps, ir
-from hotdesk.analysis.order.bytes_at_steps import read_held
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import clone_with, create, structured
 from hotdesk.ir.locations import source_in_model
@@ -43,8 +40,6 @@ _REPEATED = 8
 _DEAR = 10
 _LITTLE = 4
 """Operations that are not worth a load."""
-_ASSUMED = 256
-"""Elements that a size which is not known counts as, in other ops of the function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +58,7 @@ class HoistInvariants(FunctionPass):
     def run_on(self, function: ir.Operation) -> list[Decision]:
         ops = [op for op in top_level_ops(function) if op.name == GENERIC]
         found = [each for op in ops if (each := _find(op, self.least_saved)) is not None]
-        room = _room(function) if found else {}
-        fitting = [each for each in found if _fits(each, room)]
+        fitting = [each for each in found if _fits(each)]
         decisions = [_decision(each) for each in fitting]
         for each in fitting:
             _hoist(each.op, each.loops, each.others, each.values)
@@ -165,36 +159,13 @@ def _find(op: ir.Operation, least: int) -> _Invariants | None:
     return None
 
 
-class _Room(NamedTuple):
-    """The bytes that may be there beside what is held in front of an operation, and while it runs."""
-
-    before: int
-    during: int
-
-
-def _room(function: ir.Operation) -> dict[ir.Value, _Room]:
-    """By the first result of each operation the room that it has below the peak; of none if an element type has no size."""
-    held = read_held(function, _ASSUMED, returned=False)
-    if held is None:
-        return {}
-    peak = max((step.held for step in held.steps), default=0)
-    operations = (held.stretch.operations[position] for position in held.stretch.tasks)
-    steps = zip(operations, held.steps, strict=True)
-    return {op.results[0]: _Room(peak - step.level, peak - step.held) for op, step in steps if len(op.results)}
-
-
-def _fits(found: _Invariants, room: Mapping[ir.Value, _Room]) -> bool:
+def _fits(found: _Invariants) -> bool:
     """Rule 5."""
-    at = room.get(found.op.results[0])
-    if at is None:
-        return False
     ending = [i for i in found.gone if _ends(found.op.operands[i])]
-    ended = sum(_bytes(found.op.operands[i]) for i in ending)
     kinds = {i: element_of(found.op.operands[i].type) for i in ending if found.loops.differing(i) == found.others}
     # One that is read on its diagonal or at 0 alone has more elements than are read.
     alike = Counter(kind for i, kind in kinds.items() if _bytes(found.op.operands[i]) == found.bytes_of(kind))
-    over = sum(found.bytes_of(kind) * count for kind, count in (alike & found.kinds).items())
-    return found.bytes - ended <= at.during and found.bytes - over <= at.before
+    return found.kinds <= alike
 
 
 def _ends(value: ir.Value) -> bool:
@@ -264,7 +235,9 @@ def _hoist(op: ir.Operation, loops: _Loops, others: frozenset[int], values: Sequ
     number = {loop: dim for dim, loop in enumerate(place) if loop is not None}
     zero = ir.AffineExpr.get_constant(0)
     maps = [
-        ir.AffineMap.get(
+        ir.AffineMap.get_identity(len(place))
+        if at == place
+        else ir.AffineMap.get(
             len(place), 0, [ir.AffineExpr.get_dim(number[each]) if each in number else zero for each in at]
         )
         for at in (loops.places[i] for i in read)
