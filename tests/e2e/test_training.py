@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, cast
+from unittest import mock
 
 import pytest
 import torch
@@ -104,7 +105,8 @@ def test_steps_in_float64_have_its_digits(make: Make) -> None:
 
 def test_nothing_is_warned_of_and_onednn_is_as_it_was() -> None:
     model, x = nn.Linear(3, 3), torch.randn(2, 3)
-    with warnings.catch_warnings():
+    frozen = {"__allow_nonbracketed_mutation_flag": False}  # as PyTorch's own tests have its flags
+    with warnings.catch_warnings(), mock.patch.dict(torch.backends.flags_frozen.__globals__, frozen):
         warnings.simplefilter("error")
         hotdesk.compile_step(model, nn.MSELoss(), SGD(model.parameters(), lr=0.1), (x, x))
     assert torch.backends.mkldnn.enabled

@@ -281,14 +281,13 @@ def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:
 
 @contextmanager
 def _without_onednn() -> Generator[None]:
-    """PyTorch's own `flags` sets TF32 as well, which warns on every processor without it."""
-    flags: Any = torch.backends.mkldnn
-    enabled = flags.enabled
-    flags.enabled = False
+    """As PyTorch's own `flags`, which sets TF32 as well and so warns on every processor without it."""
+    set_flags: Any = torch.backends.mkldnn.set_flags
+    enabled, *_ = set_flags(_enabled=False, _fp32_precision=None)
     try:
         yield
     finally:
-        flags.enabled = enabled
+        set_flags(_enabled=enabled, _fp32_precision=None)
 
 
 def _loss(
