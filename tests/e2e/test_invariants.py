@@ -11,15 +11,6 @@ from torch import Tensor
 import hotdesk
 
 
-class _Function(torch.nn.Module):
-    def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
-        super().__init__()
-        self._function = function
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self._function(x)
-
-
 def _log_softmax(x: Tensor) -> Tensor:
     return torch.log_softmax(x, 1)
 
@@ -37,7 +28,7 @@ def _program(
     function: Callable[[Tensor], Tensor], shape: tuple[int, ...], dtype: torch.dtype
 ) -> tuple[hotdesk.Program, Tensor]:
     x = torch.randn(shape, generator=torch.Generator().manual_seed(0)).to(dtype)
-    return hotdesk.compile(_Function(function), (x,), options=hotdesk.Options(keep_ir=True)), x
+    return hotdesk.compile(function, (x,), options=hotdesk.Options(keep_ir=True)), x
 
 
 @pytest.mark.parametrize(

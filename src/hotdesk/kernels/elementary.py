@@ -435,9 +435,9 @@ _QUOTIENT_BITS = 51
 def _remf(x: _Scalar, y: _Scalar) -> _Scalar:
     """x - n y for the whole n next to x / y toward zero, exact as the C library's.
 
-    In f64 the rest of a quotient that is rounded to a whole number is exact, for numbers of 24 bits: what is left of it has no
-    bit below the lower one of theirs, and none above those that the quotient is good for. As many steps as the largest quotient
-    wants leave half of |y| at most, and a rest on the other side of zero is one |y| short.
+    A step subtracts the rounded quotient of the rest and |y|, times |y|, from the rest, in one multiply-add of f64. That is
+    exact: the quotient is right to 51 bits and |y| has 24, so 26 bits at most are left above the lowest bit of their product.
+    After as many steps as the largest quotient wants, at most half of |y| is left; a rest below zero is one |y| short.
     """
     size, wide = y.unary("absf").to("f64"), x.to("f64")
     size = size.compare("oeq", float("inf")).choose(2.0**128, size)  # leaves whatever is finite as it is

@@ -17,6 +17,8 @@ GENERIC = "linalg.generic"
 _IN_PAYLOADS = ("linalg.index", "linalg.yield")
 _REDUCE = "linalg.reduce"
 _BY_LOOPS = (GENERIC, _REDUCE)
+DEAR = 10
+"""Operations on scalars that one which is dear counts as."""
 _FREE = ("arith.constant", "linalg.index", "linalg.yield", "arith.index_cast", "arith.index_castui", "arith.bitcast")
 _FREE_ENDINGS = ("extf", "truncf", "extsi", "extui", "trunci", "sitofp", "uitofp", "fptosi", "fptoui")
 
@@ -66,7 +68,7 @@ def index_ops(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
 
 
 def is_dear(op: ir.Operation) -> bool:
-    """Whether an op on scalars takes as long as several others: elementary functions, and divisions of floats."""
+    """Whether an op on scalars takes as long as `DEAR` others: elementary functions, and divisions of floats."""
     return op.name.startswith("math.") or op.name in ("arith.divf", "arith.remf")
 
 
@@ -101,6 +103,19 @@ def loops_of(affine_map: ir.AffineMap) -> tuple[int, ...] | None:
     results = list(affine_map.results)
     loops = tuple(cast(Any, result).position for result in results if isinstance(result, ir.AffineDimExpr))
     return loops if len(set(loops)) == len(results) else None
+
+
+def loops_read(affine_map: ir.AffineMap) -> tuple[int | None, ...] | None:
+    """The dims that are the results of a map, None for one that is 0; None in all for any other map."""
+    found: list[int | None] = []
+    for each in affine_map.results:
+        if isinstance(each, ir.AffineDimExpr):
+            found.append(each.position)
+        elif isinstance(each, ir.AffineConstantExpr) and each.value == 0:
+            found.append(None)
+        else:
+            return None
+    return tuple(found)
 
 
 def matched_loops(producer: Generic, output: int, consumer: Generic, operand: int) -> tuple[int, ...] | None:

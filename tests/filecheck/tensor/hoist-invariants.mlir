@@ -169,3 +169,27 @@ func.func @of_a_diagonal(%x: tensor<16x64xf32>, %m: tensor<64x8xf32>, %s: tensor
   } -> tensor<16x8xf32>
   return %y : tensor<16x8xf32>
 }
+
+// -----
+
+// What is computed from an input that the loop reads as well cannot overwrite it.
+// CHECK-LABEL: func.func @read_as_well(
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT:     linalg.generic
+#whole = affine_map<(c, i) -> (c, i)>
+#pixel = affine_map<(c, i) -> (i)>
+func.func @read_as_well(%x: tensor<8x24xf32>, %t: tensor<24xf32>) -> tensor<8x24xf32> {
+  %d = tensor.empty() : tensor<24xf32>
+  %s = linalg.exp ins(%t : tensor<24xf32>) outs(%d : tensor<24xf32>) -> tensor<24xf32>
+  %e = tensor.empty() : tensor<8x24xf32>
+  %y = linalg.generic {indexing_maps = [#whole, #pixel, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<8x24xf32>, tensor<24xf32>) outs(%e : tensor<8x24xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %q = arith.mulf %b, %b : f32
+    %l = math.log %q : f32
+    %p = arith.mulf %a, %q : f32
+    %r = arith.subf %p, %l : f32
+    linalg.yield %r : f32
+  } -> tensor<8x24xf32>
+  return %y : tensor<8x24xf32>
+}

@@ -30,7 +30,7 @@ from hotdesk.graphs import reached
 from hotdesk.ir.dialect import ZeroRows
 from hotdesk.ir.types import element_of, is_tensor, shape_of
 from hotdesk.ir.walking import constant_of, constant_op, defining_op, dialect_of, flag_of, groups_of, made_by, users
-from hotdesk.models.generics import GENERIC, Generic, read_generic
+from hotdesk.models.generics import GENERIC, Generic, loops_read, read_generic
 from hotdesk.models.hotdesk import CONTRACT
 from hotdesk.models.linalg import FILL
 from hotdesk.models.tensor import COLLAPSE, EXPAND, RESHAPES
@@ -243,20 +243,7 @@ def elementwise(value: ir.Value) -> Generic | None:
     generic = read_generic(defining_op(value)) if is_tensor(value.type) else None
     if generic is None or generic.op.name != GENERIC or not all(generic.parallel) or len(generic.op.results) != 1:
         return None
-    return generic if loops_read(generic, generic.inputs) == tuple(range(len(generic.parallel))) else None
-
-
-def loops_read(generic: Generic, operand: int) -> tuple[int | None, ...] | None:
-    """The loop over each dimension of an operand, None for the first element of one; None for any other map."""
-    found: list[int | None] = []
-    for each in generic.maps[operand].results:
-        if isinstance(each, ir.AffineDimExpr):
-            found.append(each.position)
-        elif isinstance(each, ir.AffineConstantExpr) and each.value == 0:
-            found.append(None)
-        else:
-            return None
-    return tuple(found)
+    return generic if loops_read(generic.maps[generic.inputs]) == tuple(range(len(generic.parallel))) else None
 
 
 def is_whole(generic: Generic, operand: int) -> bool:
@@ -266,7 +253,7 @@ def is_whole(generic: Generic, operand: int) -> bool:
 
 def _is_row(generic: Generic) -> bool:
     """Whether the second operand has one element for all of the innermost loop."""
-    loops = loops_read(generic, 1)
+    loops = loops_read(generic.maps[1])
     rank = len(generic.parallel)
     if loops is not None and len(loops) == rank and loops[-1] is not None:
         return False
@@ -274,7 +261,7 @@ def _is_row(generic: Generic) -> bool:
 
 
 def _is_read(generic: Generic, operand: int, count: int) -> bool:
-    loops, sizes = loops_read(generic, operand), shape_of(generic.op.operands[operand].type)
+    loops, sizes = loops_read(generic.maps[operand]), shape_of(generic.op.operands[operand].type)
     if loops is None or len(loops) < count:
         return False
     found = zip(range(count), loops, sizes, strict=False)
@@ -284,7 +271,7 @@ def _is_read(generic: Generic, operand: int, count: int) -> bool:
 def _runs_once(generic: Generic, loop: int) -> bool:
     """Whether a loop has one iteration, as a dimension that it runs over says."""
     for operand, value in enumerate(generic.op.operands):
-        loops = loops_read(generic, operand)
+        loops = loops_read(generic.maps[operand])
         if loops is not None and loop in loops:
             return shape_of(value.type)[loops.index(loop)] == 1
     return False

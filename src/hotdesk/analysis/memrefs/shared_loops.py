@@ -27,7 +27,7 @@ from hotdesk.ir.types import is_memref, is_strided, shape_of
 from hotdesk.ir.walking import captured_operands, constant_of, integer_of, made_by, nested_ops
 from hotdesk.models.control_flow import SHAREABLE
 from hotdesk.models.func import CALL
-from hotdesk.models.generics import is_dear
+from hotdesk.models.generics import DEAR, is_dear
 from hotdesk.models.hotdesk import FOREIGN
 from hotdesk.models.memref import COPY, LOAD, STORE
 from hotdesk.models.new_memory import manages_memory
@@ -45,7 +45,6 @@ _IN_ANY_ORDER = frozenset({1, 2, 6, 7, 10, 11, 13, 14, 15})
 _KERNELS = ("linalg.", "hotdesk.", "tm_tensor.", COPY)
 _ENOUGH = 16  # iterations of a dimension that is cut for its place
 _SOME = 16  # iterations, or elements of a dimension, of which nothing is known
-_DEAR = 10  # operations that an elementary function stands for
 _WIDEST = 64  # bits that a number may have
 
 
@@ -211,7 +210,7 @@ def _cost(op: ir.Operation) -> int:
 
 def _weight(op: ir.Operation) -> int:
     if is_dear(op):
-        return _DEAR
+        return DEAR
     return 2 if op.name in (LOAD, STORE) else 1
 
 

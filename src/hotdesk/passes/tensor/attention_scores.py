@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.fusion.attention import elementwise, is_arithmetic, loops_read, uniform, unit_dims
+from hotdesk.analysis.fusion.attention import elementwise, is_arithmetic, uniform, unit_dims
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import defining_op, integer_of
-from hotdesk.models.generics import GENERIC, Generic, index_ops
+from hotdesk.models.generics import GENERIC, Generic, index_ops, loops_read
 from hotdesk.models.tensor import EXPAND, RESHAPES
 
 QUERY, KEY, UNIT = "m", "n", "1"
@@ -75,7 +75,7 @@ class ScorePayload:
             return None
         found: list[tuple[ir.Value, str]] = []
         for number in range(generic.inputs):
-            loops = loops_read(generic, number)
+            loops = loops_read(generic.maps[number])
             if loops is None:
                 return None
             if generic.reads(number):

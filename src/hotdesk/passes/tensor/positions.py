@@ -19,7 +19,7 @@ The ops that made the table are left to whoever else reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -43,11 +43,12 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.models.cf import ASSERT
 from hotdesk.models.control_flow import CHOICE
-from hotdesk.models.generics import GENERIC
+from hotdesk.models.generics import GENERIC, loops_read
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.payloads import LOADS
 from hotdesk.models.tensor import EXPAND
 from hotdesk.passes.base import FunctionPass
+from hotdesk.passes.tensor.inputs import with_inputs
 
 _INDEX = "linalg.index"
 _PLAIN = ("arith.constant", _INDEX, INDEX_CAST, ABSOLUTE, LEAST, GREATEST, CHOICE, COMPARE, ADD, SUBTRACT, MULTIPLY)
@@ -95,7 +96,7 @@ def _computed(op: ir.Operation) -> list[ir.Value]:
     first = block.operations[0].operation
     gone: list[int] = []
     for number in range(inputs_of(op)):
-        dims = _dims(maps[number])
+        dims = loops_read(maps[number])
         kind = element_of(op.operands[number].type)
         if dims is None or kind not in _BITS or not _needed(block.arguments[number], block):
             continue
@@ -107,7 +108,8 @@ def _computed(op: ir.Operation) -> list[ir.Value]:
         new.erase()
         return []
     tables = [op.operands[number] for number in gone]
-    replace(op, _without(new, gone))
+    new, _ = with_inputs(new, {*range(inputs_of(new))} - {*gone})
+    replace(op, new)
     return tables
 
 
@@ -126,19 +128,6 @@ def _needed(value: ir.Value, block: ir.Block) -> bool:
     return False
 
 
-def _dims(map_: ir.AffineMap) -> list[int | None] | None:
-    """The loop over each dim of an operand, None for one that is read at 0; None in all for any other."""
-    found: list[int | None] = []
-    for each in cast(Any, map_.results):
-        if isinstance(each, ir.AffineDimExpr):
-            found.append(each.position)
-        elif isinstance(each, ir.AffineConstantExpr) and each.value == 0:
-            found.append(None)
-        else:
-            return None
-    return found
-
-
 def _sizes(op: ir.Operation, maps: list[ir.AffineMap]) -> dict[int, int]:
     """How long each loop is."""
     sizes: dict[int, int] = {}
@@ -155,7 +144,7 @@ class _TableElements:
     def __init__(self, before: ir.Operation) -> None:
         self._before, self._left = before, _MOST
 
-    def of(self, table: ir.Value, dims: list[int | None]) -> ir.Value | None:
+    def of(self, table: ir.Value, dims: Sequence[int | None]) -> ir.Value | None:
         """An element, its place in each dim the number of a loop, or 0; None where rule 2 does not hold."""
         maker = defining_op(table)
         if maker is None:
@@ -175,9 +164,9 @@ class _TableElements:
             return constant(data.get_splat_value().value, kind, self._before) if data.is_splat else None
         return self._payload(maker, dims) if maker.name == GENERIC and len(maker.results) == 1 else None
 
-    def _payload(self, op: ir.Operation, dims: list[int | None]) -> ir.Value | None:
+    def _payload(self, op: ir.Operation, dims: Sequence[int | None]) -> ir.Value | None:
         maps = cast("list[ir.AffineMap]", indexing_maps(op))
-        written, body = _dims(maps[-1]), _body(op)
+        written, body = loops_read(maps[-1]), _body(op)
         self._left -= len(body)
         if written is None or None in written or len({*written}) != len(parallel_loops(op)) or self._left < 0:
             return None
@@ -189,7 +178,7 @@ class _TableElements:
         for number, argument in enumerate(list(block.arguments)):
             if next(iter(argument.uses), None) is None:
                 continue
-            places = _dims(maps[number])
+            places = loops_read(maps[number])
             if places is None or number >= inputs_of(op):
                 return None
             made = self.of(op.operands[number], [None if each is None else loops[each] for each in places])
@@ -291,28 +280,3 @@ def _compared(how: int, a: tuple[int, int], b: tuple[int, int]) -> tuple[int, in
         "ne": (a[1] < b[0] or b[1] < a[0], a == b and a[0] == a[1]),
     }[name]
     return (1, 1) if always else (0, 0) if never else (0, 1)
-
-
-def _without(op: ir.Operation, numbers: list[int]) -> ir.Operation:
-    """The op without some of its inputs, which its payload does not read; it takes the place of the old one."""
-    kept = [i for i in range(len(op.operands)) if i not in numbers]
-    maps = list(cast(Any, op.attributes["indexing_maps"]))
-    attributes: dict[str, ir.Attribute] = {
-        "indexing_maps": ir.ArrayAttr.get([maps[i] for i in kept]),
-        "iterator_types": op.attributes["iterator_types"],
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get(
-            [inputs_of(op) - len(numbers), len(op.operands) - inputs_of(op)]
-        ),
-    }
-    new = create(
-        GENERIC, [op.operands[i] for i in kept], [r.type for r in op.results], attributes, regions=1, before=op
-    )
-    old = op.regions[0].blocks[0]
-    kinds = [old.arguments[i].type for i in kept]
-    block = new.regions[0].blocks.append(*kinds, arg_locs=[op.location] * len(kinds))
-    for argument, i in zip(block.arguments, kept, strict=True):
-        old.arguments[i].replace_all_uses_with(argument)
-    for each in [each.operation for each in old.operations]:
-        block.append(each)
-    op.erase()
-    return new

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -16,19 +15,11 @@ from hotdesk.frontends.torch import distinct_calls
 from hotdesk.frontends.torch.call_tracing import trace_call
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
 from hotdesk.frontends.torch.training import trace_step
-
-
-class Function(torch.nn.Module):
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, *values: torch.Tensor) -> Any:
-        return self.function(*values)
+from tests.e2e.checking import Call
 
 
 def exported(model: Any, *values: torch.Tensor, dynamic: Any = None) -> Any:
-    module = model if isinstance(model, torch.nn.Module) else Function(model)
+    module = model if isinstance(model, torch.nn.Module) else Call(model)
     with torch.no_grad():
         return torch.export.export(module.eval(), values, dynamic_shapes=dynamic)
 
@@ -212,7 +203,7 @@ def test_what_changes_memory_returns_new_contents_where_nothing_else_sees_it(fun
     assert (decomposed(exported(function, values.clone())) is not None) == may
     changed, ours = values.clone(), values.clone()
     expected = function(changed)
-    found = hotdesk.compile(Function(function), (values.clone(),))(ours)
+    found = hotdesk.compile(Call(function), (values.clone(),))(ours)
     torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
     torch.testing.assert_close(ours, changed, rtol=1e-6, atol=1e-6)
 
@@ -230,7 +221,7 @@ def _compared(x: torch.Tensor, other: torch.Tensor) -> tuple[torch.Tensor, ...]:
 @pytest.mark.parametrize("function", [_promoted, _compared])
 def test_what_is_changed_keeps_its_type_beside_an_equal_call_that_makes_another(function: Any) -> None:
     values = torch.arange(4.0), torch.full((4,), 1.5, dtype=torch.float64)
-    found = hotdesk.compile(Function(function), values)(*values)
+    found = hotdesk.compile(Call(function), values)(*values)
     torch.testing.assert_close(found, function(*values))  # their types too
 
 
@@ -304,7 +295,7 @@ def test_what_is_read_before_a_change_has_the_old_contents() -> None:
     values = torch.arange(4.0)
     assert decomposed(exported(_read_between, values)) is not None
     for found, expected in zip(
-        hotdesk.compile(Function(_read_between), (values,))(values), _read_between(values), strict=True
+        hotdesk.compile(Call(_read_between), (values,))(values), _read_between(values), strict=True
     ):
         torch.testing.assert_close(found, expected, rtol=0, atol=0)
 
@@ -348,7 +339,7 @@ def test_an_op_that_makes_a_list_besides_is_decomposed_by_pytorch() -> None:
     program = exported(function, x)
     assert any(isinstance(each, list) for node in program.graph.nodes for each in _values(node))
     assert decomposed(program) is None
-    histogram, edges = hotdesk.compile(Function(function), (x,))(x)
+    histogram, edges = hotdesk.compile(Call(function), (x,))(x)
     wanted, wanted_edges = function(x)
     torch.testing.assert_close((histogram, list(edges)), (wanted, list(wanted_edges)))
 

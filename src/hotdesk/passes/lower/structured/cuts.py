@@ -3,8 +3,8 @@
 A loop can be cut if no two of its iterations touch the same element that is written: it is parallel, every memref that is written
 has it as a dim of its own, and a memref that is read as well is read where it is written. Of these the outermost that has enough
 iterations is taken, so that threads work on memory that is far apart. The loop that steps through the result by one element is
-vectorised: it stays whole where others that are one (`joined`) have enough iterations together, or another one has a few, unless
-ranges of it are long rows, too.
+vectorised. It stays whole where others that are one (`joined`) have enough iterations together; and where another loop has a few,
+unless it is so long that its ranges are long rows too.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from hotdesk.analysis.memrefs.shared_loops import GRAIN
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import nested_ops, parallel_loops
 from hotdesk.kernels.text import Index, KernelBuilder, View
-from hotdesk.models.generics import GENERIC, is_dear
+from hotdesk.models.generics import DEAR, GENERIC, is_dear
 from hotdesk.models.linalg import inputs_of
 from hotdesk.passes.lower.structured.checks import can_check_apart, has_checks
 from hotdesk.passes.lower.structured.joined import Joined
 
-_DEAR = 10  # operations that an elementary function or a division stands for
 _ENOUGH = 16  # iterations of a loop that is taken for its place
-_FEW = 4  # and of one that is taken for a row to stay whole
-_LONG = 4096  # elements of a row whose ranges are long, too
+_FEW = 4  # iterations of a loop that is taken so that rows stay whole
+_LONG = 4096  # elements of a row that may be cut in ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ def _apart(
 
 def _weight(op: ir.Operation) -> int:
     nested = nested_ops(op)
-    return len(nested) + (_DEAR - 1) * sum(map(is_dear, nested)) + 2 * len(op.operands)
+    return len(nested) + (DEAR - 1) * sum(map(is_dear, nested)) + 2 * len(op.operands)
 
 
 class _Head(KernelBuilder):
