@@ -12,14 +12,15 @@ from hotdesk._bindings import ir
 from hotdesk.ir.types import is_buffer
 from hotdesk.models import cf
 from hotdesk.models.facts import RESULTS, Flow
+from hotdesk.models.new_memory import SCOPE
 from hotdesk.models.registry import model_of
-from hotdesk.models.scf import FOR, LOOPS_AND_BRANCHES, TERMINATORS
+from hotdesk.models.scf import FOR, LOOPS_AND_BRANCHES, TERMINATORS, WHILE
 
 SHAREABLE = ("scf.forall", "scf.parallel")
 """Parallel loops that threads may share."""
 PARALLEL = frozenset({*SHAREABLE, "affine.parallel", "gpu.launch"})
 """Ops whose regions may run several times at one time."""
-LOOPS = PARALLEL | {FOR, "scf.while", "affine.for"}
+LOOPS = PARALLEL | {FOR, WHILE, "affine.for"}
 """Ops whose regions may run more than once."""
 PASSING = (*LOOPS_AND_BRANCHES, "shape.assuming")
 """Ops whose results are, one for one, what a region passes to them at its end, after other regions or itself."""
@@ -27,7 +28,7 @@ BRANCHES = tuple(name for name in PASSING if name not in LOOPS)
 """Those of which at most one region runs, and once."""
 ENDS = (*TERMINATORS, "shape.assuming_yield")
 """What ends their regions."""
-STACK_SCOPES = (LOOPS | {"memref.alloca_scope"}) - {"scf.while", "gpu.launch"}
+STACK_SCOPES = (LOOPS | {SCOPE}) - {WHILE, "gpu.launch"}
 """Ops that give back, at the end of each run of their region, what was allocated on the stack in it; functions do so, too."""
 CHOICE = "arith.select"
 """Chooses one of two values."""
@@ -36,7 +37,6 @@ CHOOSING = (CHOICE, "cf.cond_br", "cf.switch")
 INDEX_BITS = 64
 _TAKING_SCALARS = ("func.return", "affine.yield", "linalg.yield", "scf.reduce", "scf.reduce.return")
 _REDUCING = ("scf.parallel", "scf.reduce")
-_SCOPE = "memref.alloca_scope"
 
 
 def flow_of(op: ir.Operation) -> Flow | None:
@@ -48,7 +48,7 @@ def flow_of(op: ir.Operation) -> Flow | None:
         return model.flow(op)
     if op.name in SHAREABLE:
         return Flow(follows=frozenset({(0, 0)}))
-    if op.name == _SCOPE:
+    if op.name == SCOPE:
         return Flow(exits=tuple((0, i, RESULTS, i) for i in range(len(op.results))), runs=True)
     return None
 

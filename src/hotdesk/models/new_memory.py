@@ -25,6 +25,8 @@ from hotdesk.models.registry import model_of
 
 ALIGNMENT = "alignment"
 ALLOC, ALLOCA, DEALLOC = "memref.alloc", "memref.alloca", "memref.dealloc"
+SCOPE = "memref.alloca_scope"
+"""Gives back, at its end, what was allocated on the stack in it."""
 GLOBAL = "memref.get_global"
 BASES = (ALLOC, GLOBAL)
 """Ops whose memref is all of a memory that has a place of its own in a program; arguments have such, too."""
@@ -89,7 +91,7 @@ def only_frees(op: ir.Operation) -> bool:
 
 def manages_memory(op: ir.Operation) -> bool:
     """Whether an op takes or frees memory, of the stack too, or gives that of the stack back where its region ends."""
-    return bool(allocated(op) or freed(op)) or op.name in (ALLOCA, "memref.alloca_scope")
+    return bool(allocated(op) or freed(op)) or op.name in (ALLOCA, SCOPE)
 
 
 def is_free_of(op: ir.Operation, allocation: ir.Operation) -> bool:

@@ -15,6 +15,7 @@ from hotdesk.models.rewrites import bufferize_region_op, bufferize_terminator
 
 FOR = "scf.for"
 """A loop over a range of numbers, which passes on what its region yields."""
+WHILE = "scf.while"
 _LOOP = frozenset({(0, 0)})
 _INDEX_BITS = 32
 
@@ -100,7 +101,7 @@ def _model(flow: Callable[[ir.Operation], Flow]) -> OpModel:
 
 MODELS = {
     FOR: _model(_for_flow),
-    "scf.while": _model(_while_flow),
+    WHILE: _model(_while_flow),
     "scf.if": _model(_branch_flow),
     "scf.index_switch": _model(_branch_flow),
     "scf.execute_region": _model(_once_flow),

@@ -39,7 +39,7 @@ from hotdesk.models.cf import ASSERT
 from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.func import CALL
 from hotdesk.models.memref import COPY, QUIET, STORE, VIEWS
-from hotdesk.models.new_memory import ALLOC, ALLOCA, BASES, DEALLOC
+from hotdesk.models.new_memory import ALLOC, ALLOCA, BASES, DEALLOC, SCOPE
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.expressions import product
 from hotdesk.sizes.proofs import known_limit
@@ -47,7 +47,7 @@ from hotdesk.sizes.size import Size, is_opaque
 
 _UNTOUCHING = VIEWS | QUIET | {DEALLOC}
 _CODE = (
-    *(STORE, COPY, ALLOCA, CALL, "memref.alloca_scope", "memref.prefetch"),
+    *(STORE, COPY, ALLOCA, CALL, SCOPE, "memref.prefetch"),
     *("memref.atomic_rmw", "memref.generic_atomic_rmw", "affine.store", "affine.load", "affine.prefetch"),
 )
 """Ops that are code of their own between the kernels, as control flow is."""

@@ -31,7 +31,7 @@ from hotdesk.models.generics import DEAR, is_dear
 from hotdesk.models.hotdesk import FOREIGN
 from hotdesk.models.memref import COPY, LOAD, STORE
 from hotdesk.models.new_memory import manages_memory
-from hotdesk.models.scf import FOR
+from hotdesk.models.scf import FOR, WHILE
 
 GRAIN = 1 << 18
 """Operations, an access to memory counting as two, that are worth a thread: some ten microseconds."""
@@ -203,7 +203,7 @@ def _cost(op: ir.Operation) -> int:
     if op.name == FOR:
         trips = for_bounds(op).trips
         return inner * (_SOME if trips is None else trips)
-    if op.name == "scf.while":
+    if op.name == WHILE:
         return inner * _SOME
     return inner + _weight(op)
 

@@ -36,6 +36,7 @@ from hotdesk.frontends.mlir.rounding import round_as_said
 from hotdesk.frontends.mlir.shapes_of_data import read_shapes
 from hotdesk.frontends.mlir.sizes import size_checks
 from hotdesk.frontends.mlir.sizes_in_floats import count_in_integers
+from hotdesk.frontends.mlir.stack_memory import plan_stack_memory
 from hotdesk.frontends.mlir.tuples import take_tuples_apart
 from hotdesk.frontends.mlir.unranked_arguments import give_ranks
 from hotdesk.frontends.mlir.vector_arguments import vectors_as_arrays
@@ -89,6 +90,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         write_parts_in_memory(module)
         refuse_what_is_not_compiled(module, keeps_globals=True)
         clones_as_copies(module)
+        plan_stack_memory(module, on_memrefs=not _has_tensors(module))
         arithmetic_as_loops(module)
         round_as_said(module)
         settle_buffers(module)

@@ -60,7 +60,7 @@ from hotdesk.models.new_memory import ALLOC, BASES, DEALLOC, GLOBAL
 from hotdesk.passes.lower.calls import KernelCall
 from hotdesk.passes.lower.entry import NumberTable
 from hotdesk.passes.lower.flow_checks import leave_where_failed, settle_assertions
-from hotdesk.passes.lower.flow_memory import give_back, pointer_to, put_at, shown, take
+from hotdesk.passes.lower.flow_memory import give_back, pointer_to, put_at, shown, stack_at_entry, take
 from hotdesk.passes.lower.flow_operands import FlowOperands, KnownExtents
 from hotdesk.passes.lower.flow_profile import CALL
 from hotdesk.passes.lower.library import KernelLibrary, has_kernel
@@ -383,6 +383,7 @@ class ControlFlowLowering:
         own = [each for each in defined_functions(module) if symbol_name(each) not in (TAKE, GIVE)]
         for function in own:
             settle_assertions(function, self._status_of(function), self._library.assertion_code)
+            stack_at_entry(function)
         if self._in_region and not _defines(self._library.module, TAKE):
             _define(self._library.module, FUNCTIONS)
         entry = next(each for each in own if symbol_name(each) == self._entry)

@@ -3,7 +3,8 @@
     %a = memref.alloc(%n)    ->    %address = call @TAKE(%region, bytes of it); cf.assert that there is room; %a at %address
     memref.dealloc %a        ->    call @GIVE(address of %a)
 
-Allocations of the plan, and globals, are shown where the pointer table says; their deallocations are no code.
+Allocations of the plan, and globals, are shown where the pointer table says; their deallocations are no code. What passes of
+vectors put on the stack is made once, when the function begins.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from hotdesk.ir.building import (
 )
 from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.types import element_bytes, element_of, row_major, shape_of
+from hotdesk.ir.walking import entry_block, nested_ops
 from hotdesk.kernels.region import GIVE, TAKE
 from hotdesk.models.memref import VIEWS
-from hotdesk.models.new_memory import DEALLOC
+from hotdesk.models.new_memory import ALLOCA, DEALLOC
 from hotdesk.passes.lower.unpacked_memrefs import element_at, metadata
 
 _MEMORY = "a size that the machine has memory for"
@@ -74,6 +76,16 @@ def give_back(op: ir.Operation) -> None:
     address = index_cast(start, ir.IntegerType.get_signless(64), op)
     create("func.call", [address], [], {"callee": ir.FlatSymbolRefAttr.get(GIVE)}, before=op)
     op.erase()
+
+
+def stack_at_entry(function: ir.Operation) -> None:
+    """Makes in the first block what lies on the stack: what passes of vectors put in loops would grow it at each turn.
+
+    That is of a size that is a number, and written before it is read wherever it is made.
+    """
+    first = entry_block(function)
+    for op in [op for op in nested_ops(function) if op.name == ALLOCA and op.block != first]:
+        cast(Any, op).move_before(first.operations[0])
 
 
 def shown(pointer: ir.Value, kind: ir.Type, sizes: Sequence[ir.Value], before: ir.Operation) -> ir.Value:
