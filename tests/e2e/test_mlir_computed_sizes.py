@@ -18,7 +18,8 @@ def test_a_shape_that_a_tensor_holds() -> None:
       %r = tensor.reshape %x(%s) : (tensor<?x8xui8>, tensor<2xi64>) -> tensor<?x?xui8>
       return %r : tensor<?x?xui8>
     }""")
-    x = np.arange(24, dtype=np.uint8).reshape(3, 8) + np.uint8(220)
+    numbers: Any = np.arange(24, dtype=np.uint8)
+    x = numbers.reshape(3, 8) + np.uint8(220)
     found = program(x, np.array([4, 6]))
     assert found.dtype == np.uint8
     np.testing.assert_array_equal(found, x.reshape(4, 6))
@@ -88,3 +89,27 @@ def test_choices_that_decide_choices(depth: int) -> None:
         for i in range(depth):
             wanted += 3 + i if wanted < 3 + i or wanted > 40 - i else 0
         np.testing.assert_array_equal(program(np.zeros(given, np.float32)), np.ones(wanted, np.float32))
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+def test_a_memref_of_one_of_two_open_sizes_that_blocks_pass_on(chosen: bool) -> None:
+    program = hotdesk.compile("""
+func.func @f(%x: memref<?xf32>, %n: index, %c: i1) -> (memref<?xf32>, memref<?xf32>) {
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  cf.cond_br %c, ^a, ^b
+^a:
+  %a = memref.alloc(%n) : memref<?xf32>
+  linalg.fill ins(%one : f32) outs(%a : memref<?xf32>)
+  cf.br ^end(%a, %x : memref<?xf32>, memref<?xf32>)
+^b:
+  %m = arith.addi %n, %c1 : index
+  %b = memref.alloc(%m) : memref<?xf32>
+  linalg.fill ins(%one : f32) outs(%b : memref<?xf32>)
+  cf.br ^end(%b, %b : memref<?xf32>, memref<?xf32>)
+^end(%r: memref<?xf32>, %s: memref<?xf32>):
+  return %r, %s : memref<?xf32>, memref<?xf32>
+}""")
+    made, either = program(np.array([5, 6], np.float32), 3, chosen)
+    assert made.tolist() == [1] * (3 if chosen else 4)
+    assert either.tolist() == ([5, 6] if chosen else [1] * 4)
