@@ -398,3 +398,40 @@ def test_gradients_of_largest_embeddings(padding: int | None, begins: list[int])
     made.square().sum().backward()
     expected.square().sum().backward()
     torch.testing.assert_close(model.weight.grad, like.weight.grad)
+
+
+def counted(x: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
+    result = (x * state.sin()).sum()
+    state.add_(1)
+    return result
+
+
+def seen_from_two_sides(x: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
+    result = (x @ state.sin()).sum() + (x @ state.t().cos()).square().sum()
+    state.mul_(2)
+    return result
+
+
+@pytest.mark.parametrize("function", [counted, seen_from_two_sides])
+def test_gradients_follow_from_what_state_was_before_it_changed(function: Callable[..., torch.Tensor]) -> None:
+    compiled = torch.compile(function, backend=backend, fullgraph=True)
+    x = torch.randn(3, 3, requires_grad=True)
+    found = torch.randn(3, 3)
+    for _ in range(2):
+        expected = found.clone()
+        (a,) = torch.autograd.grad(compiled(x, found), x)
+        b = torch.func.grad(function)(x.detach(), expected)
+        torch.testing.assert_close((a, found), (b, expected))
+
+
+@pytest.mark.parametrize("make", [nn.SiLU, nn.Hardswish])
+def test_activations_in_place_of_an_argument(make: Callable[..., nn.Module]) -> None:
+    """AOTAutograd saves the argument for the backward graph, and writes over it behind the forward graph."""
+    activation = make(inplace=True)
+    x, y = (torch.linspace(-4, 4, 12).requires_grad_() for _ in range(2))
+    argument = x.clone()
+    result = torch.compile(activation, backend=backend)(argument)
+    result.sum().backward()
+    activation(y.clone()).sum().backward()
+    torch.testing.assert_close(x.grad, y.grad)
+    assert torch.equal(result, argument)

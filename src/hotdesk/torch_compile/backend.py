@@ -37,6 +37,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from hotdesk.frontends.torch.lines import node_line
     from hotdesk.frontends.torch.refusals import refusal
     from hotdesk.frontends.torch.returned_views import Returned
+    from hotdesk.frontends.torch.saved_inputs import save_what_inputs_were
     from hotdesk.frontends.torch.subgraph_literals import make_literals_outside
     from hotdesk.frontends.torch.tensor_indices import indexed_by_tensors
     from hotdesk.passes.collecting import collection_made_rare
@@ -208,12 +209,14 @@ def _random_state() -> torch.Tensor:
     return state
 
 
-def _partitioned(joint: torch.fx.GraphModule, inputs: Sequence[Any], **told: Any) -> Any:
+def _partitioned(joint: torch.fx.GraphModule, inputs: Sequence[Any], *, num_fwd_outputs: int, **told: Any) -> Any:
     """A forward and a backward graph, by a minimum cut. What is drawn is kept, as nothing would draw it again."""
     for node in joint.graph.nodes:
         if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
             node.meta["recompute"] = CheckpointPolicy.MUST_SAVE
-    return min_cut_rematerialization_partition(joint, inputs, **told)
+    forward, backward = min_cut_rematerialization_partition(joint, inputs, num_fwd_outputs=num_fwd_outputs, **told)
+    save_what_inputs_were(forward, num_fwd_outputs)
+    return forward, backward
 
 
 def _donated() -> Collection[int]:
