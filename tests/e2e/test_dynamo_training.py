@@ -1,5 +1,7 @@
 """`torch.compile(model, backend="hotdesk")` with gradients."""
 
+# pyright: basic
+
 from __future__ import annotations
 
 import copy
@@ -13,6 +15,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.utils.checkpoint
 from torch import nn
 
 import hotdesk
@@ -312,7 +315,7 @@ def test_gradients_of_a_filter_for_each_channel(stride: Any, outs: int) -> None:
 
 
 @pytest.mark.parametrize("how", [{}, {"dim": 1}, {"dim": -1}])
-def test_gradients_of_normed_weights(how: dict[str, int]) -> None:
+def test_gradients_of_normed_weights(how: dict[str, Any]) -> None:
     model = nn.utils.parametrizations.weight_norm(nn.Conv1d(4, 6, 3), **how)
     like = copy.deepcopy(model)
     compiled = torch.compile(model, backend=backend, options={"fallback": False, "foreign": False})

@@ -14,6 +14,7 @@ and messages in `lines.py` and `check_messages.py`. How PyTorch traces is kept i
 `weighted_l1.py` and `unwritten_code.py`; `identity.py` tells programs apart.
 
 A step of training is in `training.py`, with gradients of its own in `attention_gradient.py` and `cross_entropy.py`; for Dynamo
-alone are `compiled_for.py`, `fused_optimizers.py`, `tensor_indices.py`, `subgraph_literals.py` and `returned_views.py`.
+alone are `compiled_for.py`, `fused_optimizers.py`, `tensor_indices.py`, `subgraph_literals.py`, `saved_inputs.py` and
+`returned_views.py`.
 `eager.py` asks PyTorch itself.
 """

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import torch
 from torch._functorch._aot_autograd.descriptors import InputMutationAOTOutput
+from torch._ops import OpOverload
 
 aten: Any = torch.ops.aten
 
@@ -46,7 +47,7 @@ def _views(node: Any) -> list[torch.fx.Node]:
     found: list[torch.fx.Node] = []
     while isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), torch.Tensor):
         found.append(node)
-        if not (isinstance(node.target, torch._ops.OpOverload) and node.target.is_view):
+        if not (isinstance(node.target, OpOverload) and node.target.is_view):
             break
         node = node.args[0]
     return found
