@@ -38,7 +38,7 @@ def function(text: str, name: str) -> str:
     return text.partition(f"func.func @{name}(")[2].partition("func.func")[0]
 
 
-def test_s1_5_batch_norm_is_taken_apart_into_linalg_on_tensors(program: hotdesk.Program) -> None:
+def test_batch_norm_is_taken_apart_into_linalg_on_tensors(program: hotdesk.Program) -> None:
     captured = program.ir("capture")
     assert "tensor<?x224xf32>" in captured
     assert "linalg." in captured
@@ -46,13 +46,13 @@ def test_s1_5_batch_norm_is_taken_apart_into_linalg_on_tensors(program: hotdesk.
     assert not re.search(r"torch\.|batch_norm|memref", captured)
 
 
-def test_s1_5_what_depends_on_weights_alone_is_folded(program: hotdesk.Program) -> None:
+def test_what_depends_on_weights_alone_is_folded(program: hotdesk.Program) -> None:
     text = program.ir("fuse")
     assert "rsqrt" in function(text, "prepare")
     assert "rsqrt" not in function(text, "main")
 
 
-def test_s1_5_the_analysis_is_printed(program: hotdesk.Program) -> None:
+def test_the_analysis_is_printed(program: hotdesk.Program) -> None:
     text = function(run(parse(program.ir("hotdesk-choose-destinations")), AnnotateInPlace()), "main")
     written = [entries.split(", ") for entries in re.findall(r"__inplace_operands_attr__ = \[(.*?)\]", text)]
     assert [entries[-1] for entries in written] == ['"true"', '"true"']
@@ -64,7 +64,7 @@ def test_s1_5_the_analysis_is_printed(program: hotdesk.Program) -> None:
     assert [access for access, kind in accesses if kind == "weight"] == ["read"] * 2 + ["none"] * 5
 
 
-def test_s1_5_nothing_is_allocated_and_results_are_written_where_the_caller_wants_them(
+def test_nothing_is_allocated_and_results_are_written_where_the_caller_wants_them(
     program: hotdesk.Program,
 ) -> None:
     text = program.ir("hotdesk-buffer-deallocation")
@@ -81,13 +81,13 @@ def test_s1_5_nothing_is_allocated_and_results_are_written_where_the_caller_want
     assert len(writers) == 2
 
 
-def test_s1_5_at_most_two_kernels_run(program: hotdesk.Program) -> None:
+def test_at_most_two_kernels_run(program: hotdesk.Program) -> None:
     main = program.ir("llvm").partition("@hotdesk_main")[2].partition("llvm.return")[0]
     assert 1 <= main.count("llvm.call") <= 2
 
 
 @pytest.mark.parametrize("batch", BATCHES)
-def test_s1_5_every_batch_runs_without_an_arena(model: nn.Module, program: hotdesk.Program, batch: int) -> None:
+def test_every_batch_runs_without_an_arena(model: nn.Module, program: hotdesk.Program, batch: int) -> None:
     inputs = SPEC.inputs(batch)
     with torch.no_grad():
         expected = model(*inputs)
@@ -99,7 +99,7 @@ def test_s1_5_every_batch_runs_without_an_arena(model: nn.Module, program: hotde
     assert (memory.arena, memory.allocations, memory.outputs) == (0, 0, batch * 100 * 4)
 
 
-def test_s1_6_the_batch_is_one_size_throughout(program: hotdesk.Program) -> None:
+def test_the_batch_is_one_size_throughout(program: hotdesk.Program) -> None:
     (batch,) = {size for spec in program.inputs for size in spec.shape if not isinstance(size, int)}
     for stage in ("capture", "hotdesk-choose-destinations"):
         main = main_function(parse(program.ir(stage)))

@@ -23,7 +23,7 @@ _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_ba
 
 @settings(max_examples=40, derandomize=True, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(st.sampled_from(SUBJECTS), structured_programs(), st.integers(0, 9))
-def test_s4_5_any_program(subject: Subject, program: Program, number: int) -> None:
+def test_any_program(subject: Subject, program: Program, number: int) -> None:
     note(f"{subject.name}\n{program.text}")
     check(program.text, program.inputs(number), subject)
 
@@ -32,6 +32,6 @@ def test_s4_5_any_program(subject: Subject, program: Program, number: int) -> No
 @seed(20267)
 @settings(max_examples=1000, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(st.sampled_from(SUBJECTS), structured_programs(), st.integers(0, 9))
-def test_s4_5_many_programs(subject: Subject, program: Program, number: int) -> None:
+def test_many_programs(subject: Subject, program: Program, number: int) -> None:
     note(f"{subject.name}\n{program.text}")
     check(program.text, program.inputs(number), subject)

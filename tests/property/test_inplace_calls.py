@@ -18,14 +18,14 @@ _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_ba
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_s4_4_examples(name: str) -> None:
+def test_examples(name: str) -> None:
     text = EXAMPLES[name].read_text(encoding="utf-8")
     check(text, inputs_of(text), IN_PLACE)
 
 
 @settings(max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(structured_programs(), st.integers(0, 9))
-def test_s4_4_any_program(program: Program, number: int) -> None:
+def test_any_program(program: Program, number: int) -> None:
     note(program.text)
     check(program.text, program.inputs(number), IN_PLACE)
 
@@ -34,6 +34,6 @@ def test_s4_4_any_program(program: Program, number: int) -> None:
 @seed(20264)
 @settings(max_examples=800, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(structured_programs(), st.integers(0, 9))
-def test_s4_4_many_programs(program: Program, number: int) -> None:
+def test_many_programs(program: Program, number: int) -> None:
     note(program.text)
     check(program.text, program.inputs(number), IN_PLACE)

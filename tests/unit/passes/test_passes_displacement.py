@@ -60,7 +60,7 @@ def check(text: str, later_reader: bool = False) -> None:
 
 
 @pytest.mark.parametrize(("attributes", "buffers"), [("{hotdesk.donated}", 0), ("", 1)], ids=["donated", "kept"])
-def test_s1_1_three_ops_take_one_buffer_or_none(attributes: str, buffers: int) -> None:
+def test_three_ops_take_one_buffer_or_none(attributes: str, buffers: int) -> None:
     text = program(attributes, result="%x5")
     after, decisions = bufferized(text)
     assert after.count("memref.alloc") == buffers
@@ -68,7 +68,7 @@ def test_s1_1_three_ops_take_one_buffer_or_none(attributes: str, buffers: int) -
     check(text)
 
 
-def test_s1_2_a_value_with_a_later_reader_keeps_its_buffer() -> None:
+def test_a_value_with_a_later_reader_keeps_its_buffer() -> None:
     text = program("", LATER_READER, result="%x6")
     after, decisions = bufferized(text)
     assert after.count("memref.alloc") == 2
@@ -78,7 +78,7 @@ def test_s1_2_a_value_with_a_later_reader_keeps_its_buffer() -> None:
     check(text, later_reader=True)
 
 
-def test_s1_2_donated_or_not() -> None:
+def test_donated_or_not() -> None:
     """x3 lies over x2 and is read last by x6, so x4 takes x1's memory: nothing is left to allocate."""
     text = program("{hotdesk.donated}", LATER_READER, result="%x6")
     after, decisions = bufferized(text)

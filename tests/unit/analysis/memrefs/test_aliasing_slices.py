@@ -49,7 +49,7 @@ def two(a: str, b: str, of: str = "memref<8xf32>", before: str = "") -> Alias:
         ("[%i] [3] [%n]", "[%i] [3] [%n]", MUST),
     ],
 )
-def test_s5_2_slices(a: str, b: str, expected: Alias) -> None:
+def test_slices(a: str, b: str, expected: Alias) -> None:
     before = "%three = arith.constant 3 : index\n%j = arith.addi %i, %three : index"
     assert two(a, b, before=before) is expected
 
@@ -63,7 +63,7 @@ def test_s5_2_slices(a: str, b: str, expected: Alias) -> None:
         ("[0, %i] [4, 1] [1, 1]", "[0, %i] [4, 1] [1, 1]", MUST),
     ],
 )
-def test_s5_2_slices_of_rows(a: str, b: str, expected: Alias) -> None:
+def test_slices_of_rows(a: str, b: str, expected: Alias) -> None:
     assert two(a, b, of="memref<4x6xf32>") is expected
 
 

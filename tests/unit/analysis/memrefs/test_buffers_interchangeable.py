@@ -45,7 +45,7 @@ def program(x: str, y: str) -> str:
         ("s1", Outcome.ALLOCATED, Reason.SIZE_NOT_PROVEN_EQUAL),
     ],
 )
-def test_s1_6_one_takes_the_others_place_if_both_have_s0_rows(y: str, outcome: Outcome, reason: Reason) -> None:
+def test_one_takes_the_others_place_if_both_have_s0_rows(y: str, outcome: Outcome, reason: Reason) -> None:
     text = program("s0", y)
     module = parse(text)
     run(module, ChooseDestinations())
@@ -62,7 +62,7 @@ def test_s1_6_one_takes_the_others_place_if_both_have_s0_rows(y: str, outcome: O
             np.testing.assert_array_equal(result, -a[:1, :1])
 
 
-def test_s1_6_bytes_of_buffers_are_equal_if_their_symbols_are() -> None:
+def test_bytes_of_buffers_are_equal_if_their_symbols_are() -> None:
     module = parse(f"""
       func.func @main(%x: {M} {{hotdesk.shape = ["s0", "100"]}}, %y: {M} {{hotdesk.shape = ["s0", "100"]}},
                       %z: {M} {{hotdesk.shape = ["s1", "100"]}}) {{

@@ -59,7 +59,7 @@ PASSES = {
 
 @pytest.mark.parametrize("name", PASSES)
 @pytest.mark.parametrize("branch", [0, 1])
-def test_s2_2_the_same_before_and_after(name: str, branch: int) -> None:
+def test_the_same_before_and_after(name: str, branch: int) -> None:
     passes: tuple[Pass, ...] = PASSES[name]
     x, *outs = (np.array(row, np.float32) for row in ([-1, 2, -3, 4], [0] * 4, [0] * 4, [0] * 4))
     after = same_after(PROGRAM, passes, branch, x, *outs)

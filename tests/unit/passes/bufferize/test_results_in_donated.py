@@ -22,13 +22,13 @@ _CALLEE = f"""func.func @g(%a: {_T}) -> {_T} {{
 _CALL = f"func.call @g({{}}) : ({_T}) -> {_T}"
 _FOR = "scf.for %i = %c0 to %n step %c1"
 BODIES = {
-    "donated_loop_returned": f"""
+    "a loop": f"""
       %r = {_FOR} iter_args(%a = %x) -> ({_T}) {{
         %z = {_CALL.format("%a")}
         scf.yield %z : {_T}
       }}
       return %r, %y : {_T}, {_T}""",
-    "donated_while_returned": f"""
+    "a while loop": f"""
       %r:2 = scf.while (%i = %c0, %a = %x) : (index, {_T}) -> (index, {_T}) {{
         %c = arith.cmpi slt, %i, %n : index
         scf.condition(%c) %i, %a : index, {_T}

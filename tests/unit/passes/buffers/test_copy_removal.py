@@ -21,7 +21,7 @@ EXP = f"linalg.exp ins({{}} : {M}) outs({{}} : {M})"
 COPY = f"memref.copy {{}}, {{}} : {M} to {M}"
 
 
-@pytest.mark.parametrize("piece", [*pieces(DIRECTORY / "buffers" / "s2-9-copy-removal-views.mlir")], ids=lambda _: "")
+@pytest.mark.parametrize("piece", [*pieces(DIRECTORY / "buffers" / "copy-removal-views.mlir")], ids=lambda _: "")
 def test_twice_changes_nothing_more(piece: Any) -> None:
     once = text_after(piece.text, CopyRemoval())
     assert text_after(once, CopyRemoval()) == once

@@ -33,8 +33,8 @@ _TEXTS = {
     if ".dealloc" not in re.sub("//.*", "", text)
     and path.stem != "buffer-deallocation-outlived"  # none of which it takes
 }
-_ABOUT_OWNERS = ("buffer-deallocation", "s2-5-", "s2-7-", "s2-8-", "s3-")
-"""Files of tests in which buffers change hands; in those of the other passes on buffers this is the exception."""
+_ABOUT_OWNERS = "buffer-deallocation"
+"""How files are named in which buffers change hands; in those of the other passes on buffers this is the exception."""
 
 
 _REFUSED = ("merge-allocations-reasons 2", "promote-buffers-to-stack-reasons 0")

@@ -144,13 +144,13 @@ NEW = f"""%2 = memref.alloc(%m, %n) : {M}
 USED = f'"custom.use"(%0) : ({M}) -> ()'
 
 
-def test_s2_6_inner_region_control_flow() -> None:
+def test_inner_region_control_flow() -> None:
     lines = after(region_if(SAME))
     assert not [line for line in lines if "dealloc" in line or "copy" in line]
     assert f"return %0 : {M}" in lines
 
 
-def test_s2_6_inner_region_control_flow_div() -> None:
+def test_inner_region_control_flow_div() -> None:
     lines = after(region_if(NEW))
     assert not [line for line in lines if "copy" in line or "i1" in line]
     (freed,) = [i for i, line in enumerate(lines) if "dealloc" in line]
@@ -159,14 +159,14 @@ def test_s2_6_inner_region_control_flow_div() -> None:
     assert f"return %0 : {M}" in lines
 
 
-def test_s2_6_used_behind() -> None:
+def test_used_behind() -> None:
     """The first buffer is still wanted: the branch that passes it on keeps it, and a flag says so."""
     lines = after(region_if(NEW, USED))
     assert [line for line in lines if "(memref<?x?xf32>, i1) -> ()" in line and "yield" in line]
     assert [line for line in lines if '"custom.region_if"' in line]
 
 
-def test_s2_6_by_copies() -> None:
+def test_by_copies() -> None:
     lines = after(region_if(NEW), DeallocateAfterLastUse(mode="copies"))
     assert sum("memref.copy" in line for line in lines) == 3
     assert sum("memref.dealloc" in line for line in lines) == 4
@@ -177,7 +177,9 @@ def test_s2_6_by_copies() -> None:
 @pytest.mark.parametrize("mode", ["ownership", "copies"])
 @pytest.mark.parametrize("way", [0, 1])
 @pytest.mark.parametrize(("other", "behind", "made"), [(SAME, "", 1), (NEW, "", 2), (NEW, USED, 2)])
-def test_s2_6_runs(other: str, behind: str, made: float, way: int, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_regions_run(
+    other: str, behind: str, made: float, way: int, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """On each way all but what is returned is freed, once, and what is returned is what the way made."""
     monkeypatch.setitem(globals(), "TAKEN", way)
     text = "\n".join(after(region_if(other, behind), DeallocateAfterLastUse(mode=mode)))
@@ -195,7 +197,7 @@ RESERVED = """func.func @f() {
 }"""
 
 
-def test_s2_11_allocation_by_its_effects() -> None:
+def test_allocation_by_its_effects() -> None:
     lines = after(RESERVED)
     used = lines.index('"custom.use"(%0) : (memref<4xf32>) -> ()')
     assert lines[used + 1 : used + 4] == [
@@ -207,13 +209,13 @@ def test_s2_11_allocation_by_its_effects() -> None:
 
 @pytest.mark.usefixtures("known")
 @pytest.mark.parametrize("mode", ["ownership", "copies"])
-def test_s2_11_runs(mode: str) -> None:
+def test_what_it_allocated_is_freed_once(mode: str) -> None:
     report = run("\n".join(after(RESERVED, DeallocateAfterLastUse(mode=mode))), [])
     assert report.clean, str(report)
     assert report.traffic.allocations == 1
 
 
-def test_s2_11_an_op_without_a_model_allocates_nothing() -> None:
+def test_an_op_without_a_model_allocates_nothing() -> None:
     lines = after("""func.func @f() {
   %0 = "custom.unknown"() : () -> memref<4xf32>
   "custom.use"(%0) : (memref<4xf32>) -> ()

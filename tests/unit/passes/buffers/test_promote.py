@@ -1,4 +1,4 @@
-"""Options of promotion to the stack; what is moved and promoted, `s2-4-` and `s2-10-*.mlir` show."""
+"""Options of promotion to the stack; what is moved and promoted, `promote-buffers-to-stack.mlir` shows."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ CASES = {"turned": (TURNED, 1), "spread": (SPREAD, 1), "read in two ways": (TWO_
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_s5_1_the_same_before_and_after(name: str) -> None:
+def test_the_same_before_and_after(name: str) -> None:
     text, left = CASES[name]
     inputs = [DRAWN.random((3, 3), np.float32), DRAWN.random(3, np.float32)]
     after = run(parse(text), FuseElementwise())
@@ -77,7 +77,7 @@ def test_s5_1_the_same_before_and_after(name: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_s5_1_any_graph(seed: int) -> None:
+def test_any_graph(seed: int) -> None:
     """Random graphs of elementwise ops and sums, with values read often and in several orders."""
     draw = random.Random(seed)
     values = [("%x", SQUARE), ("%y", ROW), ("%s", ROW)]

@@ -1,7 +1,7 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-displace-buffers --print-decisions 2>&1 | FileCheck %s
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-buffer-pipeline 2>&1 | FileCheck %s --check-prefix=ALL
 
-// Case S1.1 on memrefs: the chain takes one buffer, whether anybody frees it yet or not.
+// The chain takes one buffer, whether anybody frees it yet or not.
 // CHECK:       decision: result of linalg.tanh: allocated: not-writable-input, 40000 bytes
 // CHECK-COUNT-3: in place: dies-here, 40000 bytes
 // CHECK-LABEL: func.func @main(
@@ -175,7 +175,7 @@ func.func @rule_2(%x: memref<8xf32>, %o: memref<8xf32>, %h: memref<8xf16>) {
 
 // -----
 
-// Rule 3: case S1.2, a later reader; a reader in the next iteration.
+// Rule 3: a later reader; a reader in the next iteration.
 // CHECK:       decision: result of linalg.tanh: allocated: read-later, 32 bytes (linalg.tanh at {{.*}}, linalg.add at
 // CHECK:       decision: result of linalg.tanh: allocated: {{.*}}, 32 bytes
 // CHECK-LABEL: func.func @rule_3(

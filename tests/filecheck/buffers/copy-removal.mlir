@@ -1,6 +1,6 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-copy-removal --print-decisions 2>&1 | FileCheck %s
 
-// Case S2.9, the source serves: the copy goes with its allocation and with the source's deallocation.
+// The source serves: the copy goes with its allocation and with the source's deallocation.
 // CHECK:       decision: copy: removed: source-reused
 // CHECK-LABEL: func.func @dynamic_allocation(
 // CHECK:         [[A:%.*]] = memref.alloc({{.*}}) : memref<?x?xf32>
@@ -23,7 +23,7 @@ func.func @dynamic_allocation(%m: index, %n: index, %z: f32) -> memref<?x?xf32> 
 
 // -----
 
-// Case S2.9, the target serves. Should %x be %result, each element is read before it is overwritten.
+// The target serves. Should %x be %result, each element is read before it is overwritten.
 // CHECK:       decision: copy: removed: target-reused, 8 bytes
 // CHECK-LABEL: func.func @reuseTarget(
 // CHECK-SAME:    [[X:%[^ ]*]]: memref<2xf32>, [[R:%[^ ]*]]: memref<2xf32>)

@@ -2,7 +2,7 @@
 
 #id = affine_map<(i) -> (i)>
 
-// Case S5.3: two ops that write one buffer keep their order; the reader goes to the second one.
+// Two ops that write one buffer keep their order; the reader goes to the second one.
 // CHECK:       decision: result of linalg.generic: fused: read-as-written
 // CHECK-LABEL: func.func @two_writers(
 // CHECK-SAME:    {{%.*}}: memref<4xf32>, [[A:%.*]]: memref<4xf32> {llvm.noalias}, [[R:%.*]]: memref<4xf32> {llvm.noalias})

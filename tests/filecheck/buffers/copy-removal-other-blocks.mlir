@@ -1,6 +1,6 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-copy-removal --print-decisions 2>&1 | FileCheck %s
 
-// Case S2.9: the copy, the definition of the target and the deallocation of the source share a block; the source may come from
+// The copy, the definition of the target and the deallocation of the source share a block; the source may come from
 // anywhere, since whoever frees it here says that nobody uses it any more.
 
 // The source is made in a block in front.

@@ -1,9 +1,9 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-share-buffers --remarks-filter-missed=share 2>&1 | FileCheck %s
 
 // Nothing lives when the second one is made: the first one is too small, and there was none before the first one.
-// CHECK:       sharing_reason.mlir:11:8: remark: [Missed] ALLOCATED | Category:share | Function=f | Reason=nothing-to-share, Bytes=40
-// CHECK:       sharing_reason.mlir:15:8: remark: [Missed] ALLOCATED | Category:share | Function=f | Reason=too-small, Bytes=400
-// CHECK-SAME:  Hint="It needs 400 bytes; `memref.alloc` ({{.*}}sharing_reason.mlir:11:8) has 40."
+// CHECK:       share-buffers-remarks.mlir:11:8: remark: [Missed] ALLOCATED | Category:share | Function=f | Reason=nothing-to-share, Bytes=40
+// CHECK:       share-buffers-remarks.mlir:15:8: remark: [Missed] ALLOCATED | Category:share | Function=f | Reason=too-small, Bytes=400
+// CHECK-SAME:  Hint="It needs 400 bytes; `memref.alloc` ({{.*}}share-buffers-remarks.mlir:11:8) has 40."
 // CHECK-SAME:  Condition="condition 2 {{.*}}the slot has as many bytes, or more{{.*}} of docs/passes/hotdesk-share-buffers.md"
 // CHECK-LABEL: func.func @f(
 // CHECK-COUNT-2: memref.alloc()

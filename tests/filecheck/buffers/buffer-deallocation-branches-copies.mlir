@@ -113,7 +113,7 @@ func.func @condBranchDynamicTypeNested(%p: i1, %x: memref<?xf32>, %out: memref<?
 
 // -----
 
-// S2.8 by copies: the initial value, the result of the branch and what is yielded get memory of their own.
+// The initial value, the result of the branch and what is yielded get memory of their own.
 // CHECK-LABEL: func.func @loop_nested_if(
 // CHECK:         memref.copy %{{.*}}, [[INIT:%.*]] :
 // CHECK-NEXT:    [[R:%.*]] = scf.for {{.*}} iter_args([[ITER:%.*]] = [[INIT]])

@@ -33,7 +33,7 @@ func.func @private(%x: memref<4xf32>, %r: memref<4xf32> {llvm.noalias}) {
 
 #id = affine_map<(i) -> (i)>
 
-// Case S5.2: `[0][3]` and `[3][3]` of one base have nothing in common. What others may read is still written.
+// `[0][3]` and `[3][3]` of one base have nothing in common. What others may read is still written.
 // CHECK:       decision: result of linalg.generic: fused: read-as-written, 12 bytes
 // CHECK-LABEL: func.func @apart(
 // CHECK-SAME:    [[X:%.*]]: memref<3xf32> {llvm.noalias}, [[B:%.*]]: memref<6xf32>)
@@ -67,7 +67,7 @@ func.func @apart(%x: memref<3xf32> {llvm.noalias}, %b: memref<6xf32>) {
 
 #id = affine_map<(i) -> (i)>
 
-// Case S5.2: `[0][5]` and `[3][5]` overlap, so the second loop must not begin before the first has ended.
+// `[0][5]` and `[3][5]` overlap, so the second loop must not begin before the first has ended.
 // CHECK:       decision: result of linalg.generic: not fused: may-overlap, 20 bytes (memref.subview [0] [5] [1] at {{.*}}, memref.subview [3] [5] [1] at
 // CHECK-LABEL: func.func @overlapping(
 // CHECK:         linalg.generic

@@ -60,7 +60,7 @@ func.func @smaller(%z: f32, %o1: memref<16xf32>, %o2: memref<8xf32>) {
 
 // -----
 
-// One symbol is one size, so its buffers are interchangeable (S1.6); a part of what is known to be larger is as well; another symbol
+// One symbol is one size, so its buffers are interchangeable; a part of what is known to be larger is as well; another symbol
 // may be anything.
 // CHECK:       decision: allocation: shared: live-range-ended, 400*s0 bytes
 // CHECK:       decision: allocation: shared: live-range-ended, 4*s0 bytes

@@ -1,6 +1,6 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-share-buffers --print-decisions 2>&1 | FileCheck %s
 
-// Case S1.3: x5 takes x3's buffer, which is freed where x5 was.
+// x5 takes x3's buffer, which is freed where x5 was.
 // CHECK:       decision: allocation: allocated: nothing-to-share, 40000 bytes
 // CHECK-COUNT-3: decision: allocation: allocated: live-at-the-same-time, 40000 bytes
 // CHECK:       decision: allocation: shared: live-range-ended, 40000 bytes (memref.alloc at {{.*}}, memref.alloc at

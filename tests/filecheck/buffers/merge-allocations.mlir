@@ -1,7 +1,7 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-merge-allocations --print-decisions 2>&1 | FileCheck %s
 // RUN: %hotdesk-opt %s --split-input-file --pass-pipeline='builtin.module(hotdesk-merge-allocations{arena=argument alignment=16})' | FileCheck %s --check-prefix=ARGUMENT
 
-// Case S1.4: two dead neighbours serve a larger one.
+// Two dead neighbours serve a larger one.
 // CHECK:       decision: allocation: shared: placed-in-arena, 64 bytes
 // CHECK-LABEL: func.func @neighbours(
 // CHECK-NEXT:    [[M:%.*]] = memref.alloc() {alignment = 64 : i64} : memref<128xi8>
