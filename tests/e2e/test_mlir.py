@@ -1231,6 +1231,13 @@ func.func @f(%x: memref<4xf32>) {
   }
   return
 }"""
+AS_A_TENSOR = """memref.global "private" constant @c : memref<4xf32> = dense<2.0>
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %m = memref.get_global @c : memref<4xf32>
+  %t = bufferization.to_tensor %m PROMISE : memref<4xf32> to tensor<4xf32>
+  %r = linalg.add ins(%x, %t : tensor<4xf32>, tensor<4xf32>) outs(%t : tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}"""
 PASSED_ON = """memref.global "private" constant @c : memref<4xf32> = dense<1.0>
 func.func private @g(%n: index, %v: f32, %m: memref<4xf32>) -> memref<4xf32> {
   %c0 = arith.constant 0 : index
@@ -1261,6 +1268,7 @@ func.func @f(%n: index, %v: f32) {
         (SELECTED, r"linalg.fill, which may write it \(-:5:3\)"),
         (IN_RECURSION, r"memref.store, which writes it \(-:8:5\)"),
         (IN_A_PAYLOAD, r"linalg.generic, which writes it \(-:4:3\)"),
+        (AS_A_TENSOR.replace("PROMISE", "restrict writable"), r"bufferization.to_tensor, which writes it \(-:4:8\)"),
         (
             PASSED_ON.replace("WRITE", "memref.store %v, %m[%c0] : memref<4xf32>").replace("BEHIND", ""),
             "func.call, which",
@@ -1275,6 +1283,15 @@ def test_what_may_write_a_constant_is_refused(text: str, got: str) -> None:
     """One that is chosen, in functions that call themselves, in a payload, as what functions are given and return."""
     with pytest.raises(InvalidIRError, match=f"global @c: expected ops that read it.*got {got}"):
         hotdesk.compile(text, entry="f")
+
+
+@pytest.mark.parametrize("promise", ["", "restrict", "writable"])
+def test_a_constant_that_a_tensor_reads(promise: str) -> None:
+    """It takes no memory of a call, and no call writes it: what is promised to be written must be nobody else's, too."""
+    program = hotdesk.compile(AS_A_TENSOR.replace("PROMISE", promise))
+    assert program.memory().arena == 0
+    for x in (floats(4), -floats(4)):
+        assert program(x).tolist() == (x + 2).tolist()
 
 
 def test_a_constant_that_only_a_choice_reads() -> None:

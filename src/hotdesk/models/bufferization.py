@@ -80,7 +80,7 @@ def _to_tensor_facts(op: ir.Operation) -> Facts:
     spaces = Spaces() if space is None else Spaces(results=((0, space),))
     if not is_lent(op):
         return Facts(spaces=spaces)
-    if "writable" in op.attributes:
+    if may_be_overwritten(op):
         return Facts(lent=frozenset({0}), spaces=spaces)
     return Facts(constants=frozenset({0}), spaces=spaces)
 
@@ -88,6 +88,11 @@ def _to_tensor_facts(op: ir.Operation) -> Facts:
 def is_lent(op: ir.Operation) -> bool:
     """Whether a `to_tensor` is promised its memory alone, and no tensor of the function lies there."""
     return "restrict" in op.attributes and made_by(viewed(op.operands[0]), TO_BUFFER) is None
+
+
+def may_be_overwritten(op: ir.Operation) -> bool:
+    """Whether results may be written where the tensor of a `to_tensor` lies; else that is only read, or copied."""
+    return "writable" in op.attributes and is_lent(op)
 
 
 def _bufferize_to_tensor(op: ir.Operation, buffers: Buffers) -> None:

@@ -21,6 +21,7 @@ from hotdesk.graphs import reached
 from hotdesk.ir.functions import called_name
 from hotdesk.ir.signature import signature
 from hotdesk.ir.walking import text_of
+from hotdesk.models.bufferization import TO_TENSOR, may_be_overwritten
 from hotdesk.models.memref import CAST
 from hotdesk.program.dataflow import united
 
@@ -114,6 +115,8 @@ class FunctionMemory:
         callee = called_name(op.operation)
         if callee is not None:
             return [op.operands[i] for i in sorted(known[callee].written)] if callee in known else []
+        if op.name == TO_TENSOR and not may_be_overwritten(op.operation):
+            return []
         return sorted(written_by(self._program, op))
 
     def _roots(self, memref: int, origins: Sequence[frozenset[int]], known: Mapping[str, Returned]) -> frozenset[Root]:
