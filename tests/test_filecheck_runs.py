@@ -33,7 +33,7 @@ as some of those do that show reasons; one of these takes more memory than there
 FREES = "hotdesk-buffer-deallocation"
 TENSORS = {
     path.stem: path
-    for name in ("s[45]-*", "compute-late")
+    for name in ("compute-late", "fuse-elementwise*", "use-inplace-calls*")
     for path in sorted((DIRECTORY / "tensor").glob(f"{name}.mlir"))
 }
 UNRANKED, ENDLESS, ON_DEVICE = ("dynamic", "unranked"), ("unknown", "itself"), ("device",)
