@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import platform
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
@@ -75,11 +74,43 @@ CALLED = frozenset(
 )
 """The functions of the C library that code may call."""
 
-FEATURES = re.compile(
-    r"pni|ssse3|sse4_1|sse4_2|sse4a|popcnt|cx16|lahf_lm|avx.*|fma|fma4|f16c|bmi1|bmi2|abm|movbe|adx|aes|vaes|pclmulqdq|vpclmulqdq"
-    r"|gfni|sha_ni|amx.*|xsave.*|tbm|xop|rdrand|rdseed|fsgsbase|clflushopt|clwb|movdiri|movdir64b|serialize|prfchw|3dnowprefetch"
+_FEATURES = frozenset(
+    (
+        *(
+            "pni",
+            "ssse3",
+            "sse4_1",
+            "sse4_2",
+            "sse4a",
+            "popcnt",
+            "cx16",
+            "lahf_lm",
+            "fma",
+            "fma4",
+            "f16c",
+            "bmi1",
+            "bmi2",
+        ),
+        *(
+            "abm",
+            "movbe",
+            "adx",
+            "aes",
+            "vaes",
+            "pclmulqdq",
+            "vpclmulqdq",
+            "gfni",
+            "sha_ni",
+            "tbm",
+            "xop",
+            "rdrand",
+            "rdseed",
+        ),
+        *("fsgsbase", "clflushopt", "clwb", "movdiri", "movdir64b", "serialize", "prfchw", "3dnowprefetch"),
+    )
 )
-"""Features of a processor, by their names in /proc/cpuinfo, that code generation may rely on."""
+_FAMILIES = ("avx", "amx", "xsave")
+"""Features of a processor that code generation may rely on, by their names in /proc/cpuinfo, and how families of them begin."""
 
 _shared: dict[tuple[int, int, tuple[int, ...]], LoadedCode] = {}
 """What files have in common, placed once a process and served by its threads until it ends: by the hash of its bytes, which has
@@ -203,4 +234,4 @@ def processor_features() -> frozenset[str]:
     except OSError:
         return frozenset()
     flags = next((line.partition(":")[2] for line in first.splitlines() if line.startswith("flags")), "")
-    return frozenset(flag for flag in flags.split() if FEATURES.fullmatch(flag))
+    return frozenset(flag for flag in flags.split() if flag in _FEATURES or flag.startswith(_FAMILIES))

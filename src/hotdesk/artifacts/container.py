@@ -14,10 +14,11 @@ import os
 import stat
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 from zlib import crc32
 
 from hotdesk.errors import ArtifactError, ArtifactVersionError
+from hotdesk.python.record import Record
 
 MAGIC = b"HOTDESK\n"
 VERSION = 4
@@ -30,7 +31,7 @@ _MOST_SECTIONS = 256
 _CHUNK = 1 << 20
 
 
-class Section(NamedTuple):
+class Section(Record):
     """Where a section lies in the file, in bytes."""
 
     name: str

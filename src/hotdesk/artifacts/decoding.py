@@ -1,17 +1,19 @@
 """Text to records of stated types: JSON, in which a record is the list of its fields, read by the types these are declared with.
 
 What does not have the type that is stated is refused: no class is named in the text, and none is looked up. A type is looked at
-once for a text, when it is first read: what reads its values is a function made of those that read its parts.
+once for a text, when it is first read. Values of one type are read together, field by field of all records that are in a list:
+what reads them is a function of a column of values, made of those that read the columns of its parts.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import chain, islice
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
 from hotdesk.errors import ArtifactError
 
@@ -19,7 +21,8 @@ LARGEST = 1 << 62
 """Integers lie between this and its negative."""
 
 T = TypeVar("T")
-_Reader: TypeAlias = Callable[[Any], Any]
+_Column: TypeAlias = Sequence[Any]
+_Reader: TypeAlias = Callable[[_Column], _Column]
 
 
 def encoded(record: object) -> bytes:
@@ -30,7 +33,7 @@ def encoded(record: object) -> bytes:
 def decoded(kind: type[T], data: bytes) -> T:
     """The record of this type that the text stands for. Raises ArtifactError."""
     try:
-        return _reader(kind)(json.loads(data))
+        return _reader(kind)([json.loads(data)])[0]
     except _Unlike as fault:
         where = ".".join((kind.__name__, *reversed(fault.fields)))
         raise ArtifactError(f"`{where}` of the program", expected=fault.expected, got=fault.got) from None
@@ -52,84 +55,101 @@ class _Unlike(Exception):
 
 @cache
 def _reader(kind: Any) -> _Reader:
-    """What makes values of a type of JSON's, and raises _Unlike for others."""
+    """What makes values of a type of a column of JSON's, and raises _Unlike where one is of another."""
     if kind is Any:
-        return lambda value: value
+        return _unread
     if kind is int:
-        return _integer
-    if kind is float:
-        return _float
+        return _integers
     if kind is str:
-        return _text
+        return _texts
     if kind in (bool, NoneType):
         return _plain(kind)
     if _is_record(kind):
-        return _record(kind)
+        return _records(kind)
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Literal:
         return _one_of(parts)
     if origin in (Union, UnionType):
         return _either(parts)
     if origin is not tuple:
-        return _mapping(parts[1])
-    return _sequence(parts[0]) if len(parts) == 2 and parts[1] is ... else _several(parts)
+        return _mappings(parts[1])
+    return _sequences(parts[0]) if len(parts) == 2 and parts[1] is ... else _rows(parts)
 
 
 def _is_record(kind: Any) -> bool:
     return hasattr(kind, "_fields")
 
 
-def _integer(value: Any) -> Any:
-    if type(value) is int and -LARGEST < value < LARGEST:
-        return value
-    raise _Unlike("int", value)
+def _only(kind: type, column: _Column, expected: str) -> None:
+    """Raises _Unlike unless all values are of this very type."""
+    if not {kind}.issuperset(map(type, column)):
+        raise _Unlike(expected, next(value for value in column if type(value) is not kind))
 
 
-def _float(value: Any) -> Any:
-    if type(value) in (int, float):
-        return float(value)
-    raise _Unlike("float", value)
+def _unread(column: _Column) -> _Column:
+    return column
 
 
-def _text(value: Any) -> Any:
+def _integers(column: _Column) -> _Column:
+    _only(int, column, "int")
+    if column and not -LARGEST < min(column) <= max(column) < LARGEST:
+        raise _Unlike("int", next(value for value in column if not -LARGEST < value < LARGEST))
+    return column
+
+
+def _texts(column: _Column) -> _Column:
     """The same text, such as the name of an op, is one in all records."""
-    if type(value) is str:
-        return sys.intern(value)
-    raise _Unlike("str", value)
+    _only(str, column, "str")
+    return list(map(sys.intern, column))
 
 
 def _plain(kind: Any) -> _Reader:
-    def read(value: Any) -> Any:
-        if type(value) is kind:
-            return value
-        raise _Unlike("nothing" if kind is NoneType else kind.__name__, value)
+    def read(column: _Column) -> _Column:
+        _only(kind, column, "nothing" if kind is NoneType else kind.__name__)
+        return column
 
     return read
 
 
 def _one_of(texts: tuple[str, ...]) -> _Reader:
-    def read(value: Any) -> Any:
-        if type(value) is str and value in texts:
-            return value
-        raise _Unlike(" or ".join(texts), value)
+    expected = " or ".join(texts)
+
+    def read(column: _Column) -> _Column:
+        _only(str, column, expected)
+        if not set(texts).issuperset(column):
+            raise _Unlike(expected, next(value for value in column if value not in texts))
+        return column
 
     return read
 
 
-def _record(kind: Any) -> _Reader:
-    readers = [_reader(each) for each in kind.__annotations__.values()]
+def _records(kind: Any) -> _Reader:
+    rows = _rows(tuple(kind.__annotations__.values()), kind._fields)
+    make = cast(Any, tuple).__new__  # of as many values as there are fields
 
-    def read(value: Any) -> Any:
-        if value.__class__ is not list or len(value) != len(readers):
-            raise _Unlike(f"a list of {len(readers)} fields", value)
-        found: list[Any] = []
+    def read(column: _Column) -> _Column:
+        return [make(kind, row) for row in rows(column)]
+
+    return read
+
+
+def _rows(parts: tuple[Any, ...], names: tuple[str, ...] = ()) -> _Reader:
+    """What reads lists of so many values, each of its own type; they may have names."""
+    readers = tuple(map(_reader, parts))
+    expected = f"a list of {len(parts)} fields" if names else f"{len(parts)} values"
+
+    def read(column: _Column) -> _Column:
+        _only(list, column, expected if names else "a list")
+        if not {len(parts)}.issuperset(map(len, column)):
+            raise _Unlike(expected, next(value for value in column if len(value) != len(parts)))
+        found: list[_Column] = []
         try:
-            for each, part in zip(readers, value, strict=True):
-                found.append(each(part))
+            for each, values in zip(readers, zip(*column, strict=True), strict=bool(column)):
+                found.append(each(values))
         except _Unlike as fault:
-            fault.fields.append(kind._fields[len(found)])
+            fault.fields.extend(names[len(found) : len(found) + 1])
             raise
-        return kind._make(found)
+        return list(zip(*found, strict=True))
 
     return read
 
@@ -142,45 +162,37 @@ def _either(parts: tuple[Any, ...]) -> _Reader:
         forms.setdefault(form, _reader(part))
     names = " or ".join(getattr(part, "__name__", str(part)) for part in parts)
 
-    def read(value: Any) -> Any:
-        each = forms.get(value.__class__)
-        if each is None:
-            raise _Unlike(names, value)
-        return each(value)
+    def read(column: _Column) -> _Column:
+        kinds = list(map(type, column))
+        if not forms.keys() >= set(kinds):
+            raise _Unlike(names, next(value for value in column if type(value) not in forms))
+        rest = {
+            form: iter(each([value for value in column if type(value) is form]))
+            for form, each in forms.items()
+            if form in kinds
+        }
+        return [next(rest[kind]) for kind in kinds]
 
     return read
 
 
-def _sequence(part: Any) -> _Reader:
+def _sequences(part: Any) -> _Reader:
     each = _reader(part)
 
-    def read(value: Any) -> Any:
-        if value.__class__ is not list:
-            raise _Unlike("a list", value)
-        return tuple(map(each, value))
+    def read(column: _Column) -> _Column:
+        _only(list, column, "a list")
+        values = iter(each(list(chain.from_iterable(column))))
+        return [tuple(islice(values, count)) for count in map(len, column)]
 
     return read
 
 
-def _several(parts: tuple[Any, ...]) -> _Reader:
-    readers = tuple(map(_reader, parts))
-
-    def read(value: Any) -> Any:
-        if value.__class__ is not list:
-            raise _Unlike("a list", value)
-        if len(value) != len(readers):
-            raise _Unlike(f"{len(readers)} values", value)
-        return tuple([each(part) for each, part in zip(readers, value, strict=True)])
-
-    return read
-
-
-def _mapping(part: Any) -> _Reader:
+def _mappings(part: Any) -> _Reader:
     each = _reader(part)
 
-    def read(value: Any) -> Any:
-        if value.__class__ is not dict:
-            raise _Unlike("names with values", value)
-        return {key: each(value) for key, value in value.items()}
+    def read(column: _Column) -> _Column:
+        _only(dict, column, "names with values")
+        values = iter(each([value for mapping in column for value in mapping.values()]))
+        return [dict(zip(mapping, islice(values, len(mapping)), strict=True)) for mapping in column]
 
     return read

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 from hotdesk.errors import ArtifactError, ShapeError
 from hotdesk.graphs import reached
+from hotdesk.python.record import Record
 
 LIMIT = 1 << 256
 """No value is as large: a table could say to square a number again and again."""
@@ -55,7 +56,7 @@ _PAIRS: Mapping[str, Callable[[int, int], int | None]] = {
 _ARGUMENTS = {**dict.fromkeys(_PAIRS, 2), "!": 1, "?": 3}
 
 
-class Symbol(NamedTuple):
+class Symbol(Record):
     """A size that the caller chooses."""
 
     name: str

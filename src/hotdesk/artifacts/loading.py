@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from hotdesk.artifacts.code import load_code
 from hotdesk.artifacts.container import Container
@@ -30,6 +29,7 @@ from hotdesk.artifacts.validating import size_of, validate
 from hotdesk.artifacts.weights import Weights, mapped
 from hotdesk.errors import ArtifactError, HotdeskError
 from hotdesk.explain import Source
+from hotdesk.python.record import Record
 from hotdesk.runtime.code.deliveries import Delivery, delivering
 from hotdesk.runtime.code.foreign import address_of, entered
 from hotdesk.runtime.executable import HeldMemory, PlannedExecutable, ProgramInterface
@@ -40,20 +40,22 @@ from hotdesk.runtime.program import Program
 from hotdesk.runtime.shared import aligned
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from hotdesk.runtime.mlir_calling import MlirCalling
 
 Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 _FunctionName: TypeAlias = Literal["main", "prepare"]
 
 
-class _Mapped(NamedTuple):
+class _Mapped(Record):
     """Sections of the file that stay where they are."""
 
     constants: Bytes
     sources: Bytes
 
 
-class LoadedBuffer(NamedTuple):
+class LoadedBuffer(Record):
     """An entry of the pointer table."""
 
     kind: str
@@ -92,7 +94,7 @@ class LoadedSources(Sequence[Source]):
         return self._found[number]
 
 
-class LoadedFunction(NamedTuple):
+class LoadedFunction(Record):
     """A function of a file: implements `runtime.lowered.EntryFunction`."""
 
     entry: str
@@ -106,7 +108,7 @@ class LoadedFunction(NamedTuple):
     windows: Mapping[int, tuple[tuple[int, int], ...]]
 
 
-class LoadedCheck(NamedTuple):
+class LoadedCheck(Record):
     """A relation of sizes: like `passes.lower.function.SizeCheck`."""
 
     relation: Formula

@@ -1,22 +1,22 @@
 """What a file says of a program, as records: `decoding.py` reads them, and nothing else is read from the file's text.
 
 Places are those of the pointer table, offsets count bytes from the start of a section. A size is a number or a formula.
-Named tuples: a class of these is made in a seventh of the time of a frozen dataclass, and all are whenever a program is loaded.
 """
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from hotdesk.explain import Source
+from hotdesk.python.record import Record
 
 
-class Ref(NamedTuple):
+class Ref(Record):
     """A formula by its number, and as users read it."""
 
     number: int
     text: str
 
 
-class SpecRecord(NamedTuple):
+class SpecRecord(Record):
     """An input, result or weight: `runtime.interface.TensorSpec`."""
 
     name: str
@@ -30,7 +30,7 @@ class SpecRecord(NamedTuple):
     counted: str
 
 
-class BufferUseRecord(NamedTuple):
+class BufferUseRecord(Record):
     """An entry of the pointer table: `passes.lower.calls.Base`."""
 
     kind: Literal["alloc", "argument", "global", "heap"]
@@ -41,7 +41,7 @@ class BufferUseRecord(NamedTuple):
     element: str
 
 
-class StoredRecord(NamedTuple):
+class StoredRecord(Record):
     """Bytes of a section that the pointer table points to."""
 
     place: int
@@ -49,27 +49,27 @@ class StoredRecord(NamedTuple):
     bytes: int
 
 
-class WindowRecord(NamedTuple):
+class WindowRecord(Record):
     """When memory of the caller's is free."""
 
     place: int
     free: tuple[tuple[int, int], ...]
 
 
-class PlacementRecord(NamedTuple):
+class PlacementRecord(Record):
     place: int
     pool: int | None
     offset: int
 
 
-class BoundRecord(NamedTuple):
+class BoundRecord(Record):
     bytes: int
     step: int
     places: tuple[int, ...]
     kind: Literal["live", "lent", "pinned", "tied", "dive", "cp-sat"]
 
 
-class PlanRecord(NamedTuple):
+class PlanRecord(Record):
     """The one plan of a function whose sizes are numbers."""
 
     placements: tuple[PlacementRecord, ...]
@@ -79,7 +79,7 @@ class PlanRecord(NamedTuple):
     no_reuse: int
 
 
-class StackingRecord(NamedTuple):
+class StackingRecord(Record):
     """`planning.sizes.stacking.Stacking`; buffers by their position among those that are planned."""
 
     spaces: tuple[int | None, ...]
@@ -87,7 +87,7 @@ class StackingRecord(NamedTuple):
     below: tuple[tuple[int, ...], ...]
 
 
-class PlansRecord(NamedTuple):
+class PlansRecord(Record):
     """How a function is planned: by `fixed`, or for the sizes of a call by one stacking that serves `all`, or by several."""
 
     fixed: PlanRecord | None
@@ -95,7 +95,7 @@ class PlansRecord(NamedTuple):
     stackings: tuple[StackingRecord, ...]
 
 
-class FunctionRecord(NamedTuple):
+class FunctionRecord(Record):
     """A lowered function of so many `steps`: `runtime.lowered.EntryFunction`.
 
     The contents of constants are in the section `constants`, what its ops are called is in the section `sources`.
@@ -113,14 +113,14 @@ class FunctionRecord(NamedTuple):
     plans: PlansRecord
 
 
-class SourcesRecord(NamedTuple):
+class SourcesRecord(Record):
     """The ops of both functions, as reports name them: read when one is asked for."""
 
     main: tuple[Source, ...]
     prepare: tuple[Source, ...]
 
 
-class CheckRecord(NamedTuple):
+class CheckRecord(Record):
     """A relation of sizes that a call must fulfil."""
 
     relation: Ref
@@ -128,7 +128,7 @@ class CheckRecord(NamedTuple):
     source: Source
 
 
-class AssertionRecord(NamedTuple):
+class AssertionRecord(Record):
     """A run-time check: `passes.lower.calls.Assertion`."""
 
     code: int
@@ -136,7 +136,7 @@ class AssertionRecord(NamedTuple):
     source: Source
 
 
-class WeightRecord(NamedTuple):
+class WeightRecord(Record):
     """A tensor of the model.
 
     Attributes:
@@ -158,7 +158,7 @@ class WeightRecord(NamedTuple):
     read: bool
 
 
-class PreparedRecord(NamedTuple):
+class PreparedRecord(Record):
     """What `@prepare` makes: its place in `@main`, and where it lies in the section `weights`; None where it is made at load."""
 
     place: int
@@ -166,7 +166,7 @@ class PreparedRecord(NamedTuple):
     offset: int | None
 
 
-class ObjectRecord(NamedTuple):
+class ObjectRecord(Record):
     """An image of code: the section it is in, and whether it shares out work, or is what the threads of a pool run."""
 
     section: str
@@ -178,7 +178,7 @@ class ObjectRecord(NamedTuple):
         return f"{self.section}.at"
 
 
-class LinksRecord(NamedTuple):
+class LinksRecord(Record):
     """What `runtime.code.objects.Links` says of an image, which is as good as code: nobody can check where it leads."""
 
     writable: int
@@ -187,7 +187,7 @@ class LinksRecord(NamedTuple):
     symbols: dict[str, int]
 
 
-class LevelRecord(NamedTuple):
+class LevelRecord(Record):
     """Code for a kind of processor: the features it needs, by their names in /proc/cpuinfo, and images as they are linked."""
 
     name: str
@@ -195,7 +195,7 @@ class LevelRecord(NamedTuple):
     objects: tuple[ObjectRecord, ...]
 
 
-class CodeRecord(NamedTuple):
+class CodeRecord(Record):
     """Machine code: the system and architecture it is for, the kind of its thread pool, and levels, the best first."""
 
     system: str
@@ -204,7 +204,7 @@ class CodeRecord(NamedTuple):
     levels: tuple[LevelRecord, ...]
 
 
-class StructureRecord(NamedTuple):
+class StructureRecord(Record):
     """A nest of containers: `kind`, the keys of a dictionary, and what is in it; a leaf has none."""
 
     kind: Literal["leaf", "none", "tuple", "list", "dict"]
@@ -212,7 +212,7 @@ class StructureRecord(NamedTuple):
     parts: tuple[Any, ...]
 
 
-class ReturnedRecord(NamedTuple):
+class ReturnedRecord(Record):
     """A leaf of what a call returns: a tensor result, a number that one holds, a number made of sizes, or a constant."""
 
     kind: Literal["tensor", "held", "number", "constant"]
@@ -222,14 +222,14 @@ class ReturnedRecord(NamedTuple):
     constant: Any
 
 
-class ConstantRecord(NamedTuple):
+class ConstantRecord(Record):
     """A leaf of the arguments that is no tensor: its name, and the value that it has to have."""
 
     name: str
     value: Any
 
 
-class CallingRecord(NamedTuple):
+class CallingRecord(Record):
     """How Python arguments become inputs, and results what a call returns. Leaves of `arguments` are numbered from 0 on."""
 
     positional: tuple[str, ...]
@@ -240,7 +240,7 @@ class CallingRecord(NamedTuple):
     leaves: tuple[ReturnedRecord, ...]
 
 
-class MlirCallingRecord(NamedTuple):
+class MlirCallingRecord(Record):
     """How a program in MLIR is called that takes or gives numbers, or returns arguments.
 
     `names` are those of the arguments, `returned` has for each result the argument that it is, or None. Which arguments and
@@ -251,7 +251,7 @@ class MlirCallingRecord(NamedTuple):
     returned: tuple[int | None, ...]
 
 
-class DeliveryRecord(NamedTuple):
+class DeliveryRecord(Record):
     """What copies a result whose sizes only the run knows: `runtime.code.deliveries.Delivery`.
 
     Attributes:
@@ -269,7 +269,7 @@ class DeliveryRecord(NamedTuple):
     location: str
 
 
-class ProgramRecord(NamedTuple):
+class ProgramRecord(Record):
     """A program.
 
     Attributes:

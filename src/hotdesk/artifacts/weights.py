@@ -14,16 +14,19 @@ import os
 import stat
 import struct
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from hotdesk.artifacts.container import Container
 from hotdesk.artifacts.records import ProgramRecord, WeightRecord
 from hotdesk.errors import WeightsError
+from hotdesk.python.record import Record
 from hotdesk.runtime.arguments.tensors import EXTENSIONS, contiguous, describe
 from hotdesk.runtime.shared import aligned
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 ITEM_BYTES: Mapping[str, int] = {
     **dict.fromkeys(EXTENSIONS, 1),
@@ -43,7 +46,7 @@ _SAFETENSORS = {
     **{f"{sign}{bits}": f"{sign.lower()}{bits}" for sign in "IU" for bits in (8, 16, 32, 64)},
 }
 _LONGEST_HEADER = 100 << 20
-Bytes = npt.NDArray[np.uint8]
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
 
 def mapped(descriptor: int, offset: int, count: int) -> Bytes:
@@ -53,7 +56,7 @@ def mapped(descriptor: int, offset: int, count: int) -> Bytes:
     return np.frombuffer(mmap.mmap(descriptor, count, offset=offset, access=mmap.ACCESS_READ), np.uint8)
 
 
-class Stored(NamedTuple):
+class Stored(Record):
     """A tensor in a safetensors file: its type and sizes, and where it lies in the file."""
 
     dtype: str

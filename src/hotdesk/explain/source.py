@@ -1,9 +1,9 @@
 """`Source`: an operation as users know it, by its name, its Python line and its submodule."""
 
-from typing import NamedTuple
+from hotdesk.python.record import Record
 
 
-class Source(NamedTuple):
+class Source(Record):
     """An operation a decision rests on.
 
     Attributes:

@@ -5,7 +5,7 @@ A job is the arguments of such a function, one after the other in memory, each 8
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from hotdesk.python.record import Record
 
 GRAIN = 1 << 18
 """Multiplications that are worth a thread: some microseconds, more than it costs to hand them to one that looks for work."""
@@ -27,7 +27,7 @@ llvm.func @{address_name(function)}(%to: !llvm.ptr) {{
 }}"""
 
 
-class Job(NamedTuple):
+class Job(Record):
     """What is shared out.
 
     Attributes:

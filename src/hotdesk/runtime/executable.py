@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 from hotdesk.errors import OptionError, ShapeError
+from hotdesk.python.record import Record
 from hotdesk.runtime.code.threads import core_count
 from hotdesk.runtime.frames import Frames
 from hotdesk.runtime.function import Evaluates, Frame, Function
@@ -32,7 +32,7 @@ class Checks(Protocol):
         ...
 
 
-class ProgramInterface(NamedTuple):
+class ProgramInterface(Record):
     """What a program is called with and returns.
 
     Attributes:
@@ -47,7 +47,7 @@ class ProgramInterface(NamedTuple):
     constraints: Bounds
 
 
-class HeldMemory(NamedTuple):
+class HeldMemory(Record):
     """Memory that a program holds as long as it lives.
 
     Attributes:
@@ -114,12 +114,12 @@ class PlannedExecutable:
         self._check_sizes(symbols)
         layout = self._main.layout(symbols)
         memory = self._memory(layout)
-        return PlannedBinding(dict(symbols), self._shapes(symbols), memory, layout.bytes, layout=layout)
+        return Binding(dict(symbols), self._shapes(symbols), memory, layout, layout.bytes)
 
     def details(self, binding: Binding) -> Details:
         from hotdesk.runtime.plans.describing import at_peak, buffer_lines, shared_decisions
 
-        layout = cast(PlannedBinding, binding).layout
+        layout: Layout = binding.layout
         names = {place: spec.name for place, spec in zip(self._interface.input_places, self.inputs, strict=True)}
         lines = buffer_lines(self._main.lowered, layout, names, binding.symbols)
         shared = shared_decisions(self._main.lowered, layout, names)
@@ -128,7 +128,7 @@ class PlannedExecutable:
     def certificate(self, binding: Binding) -> Certificate:
         from hotdesk.runtime.plans.describing import certified
 
-        layout = cast(PlannedBinding, binding).layout
+        layout: Layout = binding.layout
         return certified(self._main.lowered, layout.sizes, layout.plan)
 
     @property
@@ -140,7 +140,7 @@ class PlannedExecutable:
         raise OptionError("the worst case", expected="a program that `hotdesk.compile` made", got="one from a file")
 
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
-        layout: Layout = cast(Any, binding).layout
+        layout: Layout = binding.layout
         taken, arena = self._take()
         try:
             taken.place(layout, arena)
@@ -157,7 +157,7 @@ class PlannedExecutable:
         self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int
     ) -> list[list[tuple[float, int]]]:
         """For each run, the seconds of each kernel call, and how often it was made."""
-        layout = cast(PlannedBinding, binding).layout
+        layout: Layout = binding.layout
         taken, arena = self._take()
         try:
             taken.place(layout, arena)
@@ -249,10 +249,3 @@ class _PlacedFrame:
         self._layout = None  # until all have theirs: Ctrl-C may come between
         self.frame.set_arena(layout, arena.address)
         self._layout, self._address = layout, arena.address
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedBinding(Binding):
-    """A binding with the layout it stands for."""
-
-    layout: Layout = field(kw_only=True)

@@ -8,19 +8,21 @@ import os
 import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from hotdesk.errors import ExecutionError, OptionError, OutOfMemoryError
 from hotdesk.kernels.region import REGION
+from hotdesk.python.record import Record
 from hotdesk.runtime.arguments.tensors import address_of
 from hotdesk.runtime.code import foreign
 from hotdesk.runtime.lowered import EntryFunction
 from hotdesk.runtime.plans.layout import Layout
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from hotdesk.passes.lower.calls import Assertion
     from hotdesk.planning.problem.plan import Plan
     from hotdesk.runtime.code.objects import ObjectCode
@@ -54,7 +56,7 @@ class EntryCode(Protocol):
     def entry(self, name: str) -> Callable[[int], None]: ...
 
 
-class Profiled(NamedTuple):
+class Profiled(Record):
     """An entry function that takes the time around each of its `calls`, or, with control flow, adds it up and `counts` them.
 
     `code` is kept as long as it is called.

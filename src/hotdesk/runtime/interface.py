@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from hotdesk.python.record import Record
 from hotdesk.sizes.size import Bounds, Size, represented, spelled
 
 if TYPE_CHECKING:
@@ -53,17 +54,20 @@ class TensorSpec:
         return self.counted or self.strided or self.number or spell(self.dtype, [spelled(size) for size in self.shape])
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """An executable's plan for one value of each symbol. `bytes` is about what keeping it takes."""
+class Binding(Record):
+    """An executable's plan for one value of each symbol.
+
+    `layout` is what the executable runs it by, `bytes` about what keeping it takes.
+    """
 
     symbols: Mapping[str, int]
     result_shapes: tuple[tuple[int, ...], ...]
     memory: Memory
+    layout: Any = None
     bytes: int = 0
 
 
-class Details(NamedTuple):
+class Details(Record):
     """What there is to tell about a binding.
 
     Attributes:
@@ -79,7 +83,7 @@ class Details(NamedTuple):
     points: tuple[Source, ...] = ()
 
 
-class WeightRange(NamedTuple):
+class WeightRange(Record):
     """The memory of a weight: `bytes` bytes from `address`, which the executable reads at every call."""
 
     name: str

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy.typing as npt
-
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from hotdesk.analysis.allocations.lending import Windows
     from hotdesk.explain import Source
     from hotdesk.sizes.size import Size

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from hotdesk.errors import OutOfMemoryError
 from hotdesk.runtime.arguments.outputs import NO_EXTENTS, Extents
@@ -15,9 +14,12 @@ from hotdesk.runtime.forks import tell_of_forks
 from hotdesk.runtime.frames import Frames
 from hotdesk.runtime.plans.layout import ALIGNMENT
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 _SMALLER = "`program.report(…)` says where it goes; smaller sizes or `hotdesk.compile(budget=…)` make it less."
 
-Bytes = npt.NDArray[np.uint8]
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
 
 def aligned(size: int) -> tuple[Bytes, int]:

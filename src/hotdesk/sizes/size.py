@@ -8,7 +8,6 @@ says what they are).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 if TYPE_CHECKING:
@@ -51,6 +50,6 @@ def evaluate(size: Size, symbols: Mapping[str, int]) -> int:
 
 
 def represented(record: Any, **texts: str) -> str:
-    """The `repr` of a record some of whose fields, sizes, have other texts than SymPy's."""
-    values = {each.name: repr(getattr(record, each.name)) for each in fields(record)} | texts
+    """The `repr` of a record, a dataclass or a named tuple, some of whose fields, sizes, have other texts than SymPy's."""
+    values = {name: repr(getattr(record, name)) for name in record.__match_args__} | texts
     return f"{type(record).__name__}({', '.join(f'{name}={value}' for name, value in values.items())})"

@@ -48,7 +48,7 @@ _UNITS = {
     **{f"{prefix}b": 1000**power for power, prefix in enumerate(_PREFIXES, 1)},
     **{f"{prefix}ib": 1024**power for power, prefix in enumerate(_PREFIXES, 1)},
 }
-_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*([a-zA-Z]*)\s*")
+_AMOUNT = r"\s*(\d+(?:\.\d+)?|\.\d+)\s*([a-zA-Z]*)\s*"
 
 
 def parse_bytes(given: int | str) -> int:
@@ -58,7 +58,7 @@ def parse_bytes(given: int | str) -> int:
     """
     if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
         return given
-    match = _AMOUNT.fullmatch(given) if isinstance(given, str) else None
+    match = re.fullmatch(_AMOUNT, given) if isinstance(given, str) else None
     if match is None or match[2].lower() not in _UNITS:
         raise ValueError(f"expected bytes such as 4096, '24 MiB' or '1.5GB', got {given!r}")
     whole, _, fraction = match[1].partition(".")

@@ -8,10 +8,11 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from hotdesk.python.record import Record
 from hotdesk.runtime.arguments.tensors import address, empty
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 
@@ -33,7 +34,7 @@ class _Delivered(threading.local):
 _DELIVERED = _Delivered()
 
 
-class Delivery(NamedTuple):
+class Delivery(Record):
     """Copies a tensor for the caller, who is given its number in its place; the elements are of a type such as `f32`."""
 
     number: int

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from hotdesk.errors import ExecutionError, HotdeskError
+from hotdesk.python.record import Record
 from hotdesk.sizes.size import Size
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
@@ -24,7 +25,7 @@ _RAISED: dict[int, BaseException] = {}
 """Errors of foreign calls, by the address of the status word of their run."""
 
 
-class Lying(NamedTuple):
+class Lying(Record):
     """A tensor in memory: sizes and strides count elements."""
 
     address: int
@@ -36,7 +37,7 @@ Runs: TypeAlias = Callable[[Sequence[Lying], Sequence[int], Sequence[Lying]], No
 """Computes: given inputs, numbers, and the memory of the results."""
 
 
-class ForeignCall(NamedTuple):
+class ForeignCall(Record):
     """One op that is called and not compiled.
 
     Attributes:

@@ -19,7 +19,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import NamedTuple, cast
+from typing import cast
+
+from hotdesk.python.record import Record
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -68,7 +70,7 @@ def c_function(name: str) -> int | None:
     return None
 
 
-class _Section(NamedTuple):
+class _Section(Record):
     name: int
     kind: int
     flags: int
@@ -83,7 +85,7 @@ class _Section(NamedTuple):
         return bool(self.flags & _ALLOCATED) and self.kind != _UNWIND and self.size > 0
 
 
-class Links(NamedTuple):
+class Links(Record):
     """Where addresses belong in an image, and where its symbols are: offsets, in bytes.
 
     Attributes:
@@ -99,7 +101,7 @@ class Links(NamedTuple):
     symbols: Mapping[str, int]
 
 
-class Image(NamedTuple):
+class Image(Record):
     """A linked object file: the bytes of its pages, and what is left to do once it has an address."""
 
     contents: bytearray
@@ -200,7 +202,7 @@ def linked(data: bytes) -> Image:
         raise ObjectError(f"a damaged object file: {error}") from error
 
 
-class _Symbol(NamedTuple):
+class _Symbol(Record):
     """A symbol: its offset in the image, or the name by which others know it, or neither."""
 
     offset: int | None

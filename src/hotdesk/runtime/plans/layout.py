@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from hotdesk.python.record import Record
 
 if TYPE_CHECKING:
     from hotdesk.planning import Plan
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
 ALIGNMENT = 64
 
 
-class Layout(NamedTuple):
+class Layout(Record):
     """Where everything lies for one value of the symbols.
 
     By place in the pointer table: `in_arena` with offsets in the arena, `lent` with the place of the result or donated input that
