@@ -52,6 +52,26 @@ func.func @number(%calls: memref<i64> {hotdesk.kind = "state"}, %n: memref<i64>)
 
 // -----
 
+// Two checks that are the same in all are two ops.
+// CHECK-COUNT-2: decision: check of cf.assert: moved: checked-first
+// CHECK-LABEL: func.func @twice(
+// CHECK-COUNT-2: cf.assert
+// CHECK:         memref.store
+// CHECK-NOT:     cf.assert
+// CHECK:         return
+#here = loc("here")
+func.func @twice(%calls: memref<i64> {hotdesk.kind = "state"}, %n: memref<i64>) {
+  %c4 = arith.constant 4 : i64
+  memref.store %c4, %calls[] : memref<i64>
+  %found = memref.load %n[] : memref<i64>
+  %few = arith.cmpi slt, %found, %c4 : i64
+  cf.assert %few, "few" loc(#here)
+  cf.assert %few, "few" loc(#here)
+  return
+}
+
+// -----
+
 // What the program has written is what the check is of; a division may fail where a check in front of it did not hold; so may a
 // read at a place that is no number.
 // CHECK-COUNT-3: decision: check of cf.assert: order kept: written-before-check
