@@ -1660,3 +1660,32 @@ def test_programs_with_numbers_are_saved(tmp_path: Path) -> None:
     kept.save(str(tmp_path / "kept"))
     again = hotdesk.load(tmp_path / "kept")
     assert [again(floats(4))[0], again(floats(4))[0], kept(floats(4))[0]] == [6, 7, 6]
+
+
+# Two loops that differ in nothing but what they do.
+TWINS = """func.func @main(%x: memref<512x256xf32>, %y: memref<512x256xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 512 : index
+  %m = arith.constant 256 : index
+  scf.parallel (%i, %j) = (%c0, %c0) to (%n, %m) step (%c1, %c1) {
+    %v = memref.load %x[%i, %j] : memref<512x256xf32>
+    %w = arith.mulf %v, %v : f32
+    memref.store %w, %y[%i, %j] : memref<512x256xf32>
+    scf.reduce
+  } loc(unknown)
+  scf.parallel (%i, %j) = (%c0, %c0) to (%n, %m) step (%c1, %c1) {
+    %v = memref.load %y[%i, %j] : memref<512x256xf32>
+    %w = arith.addf %v, %v : f32
+    memref.store %w, %y[%i, %j] : memref<512x256xf32>
+    scf.reduce
+  } loc(unknown)
+  return
+}"""
+
+
+def test_loops_of_one_place_are_shared_each() -> None:
+    x = floats(512, 256)
+    y = np.empty_like(x)
+    hotdesk.compile(TWINS)(x, y)
+    assert np.array_equal(y, x * x + x * x)

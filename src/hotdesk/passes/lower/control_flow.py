@@ -139,9 +139,9 @@ class ControlFlowLowering:
         ops = ops_outside_payloads(self._function)
         extents = KnownExtents(self._sizes)
         told = [self._told_of(op, extents) for op in ops]
-        shared = [(loop, self._library.reserved_name()) for loop in find_shared_loops(ops)]
         points = {op: point for point, op in enumerate(ops)}
-        apart = {op for loop, _ in shared for op in nested_ops(loop.op)}
+        shared = [(loop, self._library.reserved_name(), points[loop.op]) for loop in find_shared_loops(ops)]
+        apart = {op for loop, *_ in shared for op in nested_ops(loop.op)}
         told = [None if op in apart else each for op, each in zip(ops, told, strict=True)]
         bases = [defining_op(buffer.base) for buffer in self._buffers]
         self._globals = ["" if op is None or op.name != GLOBAL else _global(op) for op in bases]
@@ -167,8 +167,8 @@ class ControlFlowLowering:
         self._status, self._pointers = entry
         if self._called or any(buffer.kind == "heap" for buffer in self._buffers):
             self._take_from_region(module, first)
-        for loop, name in shared:
-            self._point = points[loop.op]
+        for loop, name, point in shared:
+            self._point = point
             self._share(loop, name)
         return EntryFlow(tuple(self._calls), self._leave(module))
 
