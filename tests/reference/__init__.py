@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -41,9 +41,18 @@ class Expected:
 
 
 def expected(function: Operation, inputs: Sequence[Any]) -> list[Expected]:
-    """What a function returns."""
+    """What a function returns. Where it reads no undefined memory, one run tells that: every other one would be the same."""
+    filled: list[Sequence[int]] = []
+
+    def noted(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+        filled.append(shape)
+        return _lowest(shape, dtype)
+
+    first = run(function, inputs, noted)
+    if not filled:
+        return [Expected(a, np.full(a.shape, True)) for a in first]
     drawn = [_Drawn(seed, sign) for seed in (7, 8) for sign in (1, -1)]
-    first, *others = (run(function, inputs, fill) for fill in (_lowest, _highest, *drawn))
+    others = [run(function, inputs, fill) for fill in (_highest, *drawn)]
     found = _compared(first, others)
     if all(each.defined.all() for each in found):
         return found
@@ -54,9 +63,7 @@ def expected(function: Operation, inputs: Sequence[Any]) -> list[Expected]:
 
 
 def _compared(first: list[Array], others: list[list[Array]]) -> list[Expected]:
-    return [
-        Expected(a, np.logical_and.reduce([_same(a, b) for b in rest])) for a, *rest in zip(first, *others, strict=True)
-    ]
+    return [Expected(a, np.all([_same(a, b) for b in rest], axis=0)) for a, *rest in zip(first, *others, strict=True)]
 
 
 def _lowest(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
@@ -83,7 +90,7 @@ class _Drawn:
 def run(function: Operation, inputs: Sequence[Any], undefined: Fill = _lowest) -> list[Array]:
     """What a function returns when undefined memory holds what `undefined` makes. A scalar argument is a numpy scalar."""
     machine = Interpreter(_MEANINGS, _PASSING, undefined)
-    arguments: list[Any] = [np.array(x) if isinstance(x, np.ndarray) else x for x in inputs]
+    arguments: list[Any] = [np.array(cast(Array, x)) if isinstance(x, np.ndarray) else x for x in inputs]
     with np.errstate(all="ignore"):
         results = machine.yielded(function.regions[0], arguments, {})
         return [np.asarray(machine.read(x)) for x in results]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests import reference
+from tests.reference import run
+from tests.reference.values import Array, Fill, Operation
 from tests.running import wanted
 
 _A = np.array([1, 2, 3, 4], np.int32)
@@ -199,6 +203,29 @@ def test_undefined_stays_undefined() -> None:
 }}"""
     (got,) = wanted(_HEAD.replace("TYPE", _T) + body, [_A, np.int64(3)])
     assert got.defined.tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize(("steps", "runs"), [(0, 1), (2, 6)])
+def test_one_run_tells_where_nothing_undefined_is_read(steps: int, runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = f"""%e = tensor.empty() : {_T}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a) -> ({_T}) {{
+    %w = linalg.map {{ arith.addi }} ins(%x, %e : {_T}, {_T}) outs(%x : {_T})
+    %z = linalg.map {{ arith.subi }} ins(%w, %w : {_T}, {_T}) outs(%x : {_T})
+    scf.yield %z : {_T}
+  }}
+  return %r : {_T}
+}}"""
+    seen: list[Fill] = []
+
+    def noted(function: Operation, inputs: Sequence[Any], undefined: Fill) -> list[Array]:
+        seen.append(undefined)
+        return run(function, inputs, undefined)
+
+    monkeypatch.setattr(reference, "run", noted)
+    (got,) = wanted(_HEAD.replace("TYPE", _T) + body, [_A, np.int64(steps)])
+    assert got.values.tolist() == ([0] * 4 if steps else _A.tolist())
+    assert got.defined.all()
+    assert len(seen) == runs
 
 
 def test_program_that_does_not_end() -> None:

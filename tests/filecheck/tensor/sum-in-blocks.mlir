@@ -2,18 +2,18 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-sum-in-blocks --print-decisions 2>&1 | FileCheck %s --check-prefix=DECIDED
 // DECIDED: decision: {{.*}}: summed-in-blocks
 
-// 24 blocks of 256 rows are added up, then the rows of that block.
+// 8 blocks of 256 rows are added up, then the rows of that block.
 // CHECK-LABEL: func.func @sum(
-// CHECK-SAME:    [[X:%[a-z0-9]+]]: tensor<6144x4xf32>, [[O:%[a-z0-9]+]]: tensor<4xf32>
-// CHECK:         [[R:%.*]] = tensor.expand_shape [[X]] {{\[\[}}0, 1], [2]] output_shape [24, 256, 4]
+// CHECK-SAME:    [[X:%[a-z0-9]+]]: tensor<2048x4xf32>, [[O:%[a-z0-9]+]]: tensor<4xf32>
+// CHECK:         [[R:%.*]] = tensor.expand_shape [[X]] {{\[\[}}0, 1], [2]] output_shape [8, 256, 4]
 // CHECK:         [[Z:%.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<256x4xf32>)
-// CHECK:         [[P:%.*]] = linalg.generic {{.*}}["reduction", "parallel", "parallel"]} ins([[R]] : tensor<24x256x4xf32>) outs([[Z]] :
+// CHECK:         [[P:%.*]] = linalg.generic {{.*}}["reduction", "parallel", "parallel"]} ins([[R]] : tensor<8x256x4xf32>) outs([[Z]] :
 // CHECK:         [[S:%.*]] = linalg.generic {{.*}}["reduction", "parallel"]} ins([[P]] : tensor<256x4xf32>) outs([[O]] :
 // CHECK:         return [[S]]
-func.func @sum(%x: tensor<6144x4xf32>, %o: tensor<4xf32>) -> tensor<4xf32> {
+func.func @sum(%x: tensor<2048x4xf32>, %o: tensor<4xf32>) -> tensor<4xf32> {
   %s = linalg.generic {
     indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]
-  } ins(%x : tensor<6144x4xf32>) outs(%o : tensor<4xf32>) {
+  } ins(%x : tensor<2048x4xf32>) outs(%o : tensor<4xf32>) {
   ^bb0(%a: f32, %b: f32):
     %c = arith.addf %b, %a : f32
     linalg.yield %c : f32
@@ -56,30 +56,30 @@ func.func @products_in_the_middle(%x: tensor<3x2053x2xf32>, %w: tensor<2053xf32>
 // CHECK-LABEL: func.func @few(
 // CHECK-NOT:     expand_shape
 // CHECK:         return
-func.func @few(%x: tensor<2047x4xf32>, %y: tensor<4x6144xf32>, %i: tensor<6144x4xi32>, %o: tensor<4xf32>, %p: tensor<4xi32>)
-    -> (tensor<4xf32>, tensor<4xf32>, tensor<4xi32>) {
+func.func @few(%x: tensor<2047x2xf32>, %y: tensor<2x2048xf32>, %i: tensor<2048x2xi32>, %o: tensor<2xf32>, %p: tensor<2xi32>)
+    -> (tensor<2xf32>, tensor<2xf32>, tensor<2xi32>) {
   %r = linalg.generic {
     indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]
-  } ins(%x : tensor<2047x4xf32>) outs(%o : tensor<4xf32>) {
+  } ins(%x : tensor<2047x2xf32>) outs(%o : tensor<2xf32>) {
   ^bb0(%a: f32, %b: f32):
     %c = arith.addf %b, %a : f32
     linalg.yield %c : f32
-  } -> tensor<4xf32>
+  } -> tensor<2xf32>
   %s = linalg.generic {
     indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]
-  } ins(%y : tensor<4x6144xf32>) outs(%r : tensor<4xf32>) {
+  } ins(%y : tensor<2x2048xf32>) outs(%r : tensor<2xf32>) {
   ^bb0(%a: f32, %b: f32):
     %c = arith.addf %b, %a : f32
     linalg.yield %c : f32
-  } -> tensor<4xf32>
+  } -> tensor<2xf32>
   %t = linalg.generic {
     indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]
-  } ins(%i : tensor<6144x4xi32>) outs(%p : tensor<4xi32>) {
+  } ins(%i : tensor<2048x2xi32>) outs(%p : tensor<2xi32>) {
   ^bb0(%a: i32, %b: i32):
     %c = arith.addi %b, %a : i32
     linalg.yield %c : i32
-  } -> tensor<4xi32>
-  return %r, %s, %t : tensor<4xf32>, tensor<4xf32>, tensor<4xi32>
+  } -> tensor<2xi32>
+  return %r, %s, %t : tensor<2xf32>, tensor<2xf32>, tensor<2xi32>
 }
 
 // -----
@@ -88,10 +88,10 @@ func.func @few(%x: tensor<2047x4xf32>, %y: tensor<4x6144xf32>, %i: tensor<6144x4
 // CHECK-LABEL: func.func @other_payloads(
 // CHECK-NOT:     expand_shape
 // CHECK:         return
-func.func @other_payloads(%x: tensor<6144x4xf32>, %o: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+func.func @other_payloads(%x: tensor<2048x2xf32>, %o: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   %r = linalg.generic {
     indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]
-  } ins(%x : tensor<6144x4xf32>) outs(%o : tensor<4xf32>) {
+  } ins(%x : tensor<2048x2xf32>) outs(%o : tensor<2xf32>) {
   ^bb0(%a: f32, %b: f32):
     %n = linalg.index 0 : index
     %w = arith.index_cast %n : index to i32
@@ -99,16 +99,16 @@ func.func @other_payloads(%x: tensor<6144x4xf32>, %o: tensor<4xf32>) -> (tensor<
     %p = arith.mulf %a, %f : f32
     %c = arith.addf %b, %p : f32
     linalg.yield %c : f32
-  } -> tensor<4xf32>
+  } -> tensor<2xf32>
   %s = linalg.generic {
     indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]
-  } ins(%x : tensor<6144x4xf32>) outs(%o : tensor<4xf32>) {
+  } ins(%x : tensor<2048x2xf32>) outs(%o : tensor<2xf32>) {
   ^bb0(%a: f32, %b: f32):
     %c = arith.addf %b, %a : f32
     %d = arith.maximumf %c, %a : f32
     linalg.yield %d : f32
-  } -> tensor<4xf32>
-  return %r, %s : tensor<4xf32>, tensor<4xf32>
+  } -> tensor<2xf32>
+  return %r, %s : tensor<2xf32>, tensor<2xf32>
 }
 
 // -----
