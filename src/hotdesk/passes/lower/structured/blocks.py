@@ -9,24 +9,32 @@ the result inside, and each of them is cut.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from math import inf
 from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.building import create, dim, index_constant, loop, sliced
-from hotdesk.ir.types import is_memref, layout_of, shape_of, static_entries
+from hotdesk.ir.types import element_bytes, is_memref, layout_of, shape_of, static_entries
 from hotdesk.ir.walking import nested_ops, parallel_loops
 from hotdesk.models.generics import GENERIC, index_ops
 from hotdesk.models.linalg import inputs_of
+from hotdesk.passes.lower.structured.loads import to_operands, walked_loads
 
 _OUTER, _INNER = 32, 8
 """Iterations of the loop over elements of an operand that lie together, and of that over those of the result."""
 _LEAST = 32
 """Iterations of a loop that is cut."""
+_STAYS = 16 << 10
+"""Bytes of an operand that stay in the cache nearest to the processor, whatever the order they are read in."""
 
 
-def block_transposed(op: ir.Operation) -> None:
-    """Does this with a structured op on memrefs if all its loops are parallel and two of them are so."""
+def block_transposed(op: ir.Operation, apart: Collection[ir.Value] = ()) -> None:
+    """Does this with a structured op on memrefs if all its loops are parallel and two of them are so.
+
+    Loads in its payload from what is `apart`, in no memory that it writes, count as operands (`loads`).
+    """
+    op = _loading_transposed(op, apart)
     found = _transposed_loops(op)
     if found is None:
         return
@@ -57,6 +65,20 @@ def block_transposed(op: ir.Operation) -> None:
     _see_parts(last, {**begins, inner: whole}, {**lengths, inner: over})
 
 
+def _loading_transposed(op: ir.Operation, apart: Collection[ir.Value]) -> ir.Operation:
+    """The op, or one in its place whose operands are what it loads, where that lies transposed to its result."""
+    loads = walked_loads(op, apart)
+    maps = cast("list[ir.AffineMap]", indexing_maps(op)) if loads else []
+    if not loads or not all(isinstance(each, ir.AffineDimExpr) for map_ in maps for each in map_.results):
+        return op
+    writes = {_loop_by_one(value, map_) for value, map_ in zip(op.operands, maps, strict=True)}
+    sizes = _sizes(op)
+    stepping = {loop for load in loads for loop, step in load.steps.items() if abs(step) == 1}
+    if not stepping - writes or not all(loop in sizes for load in loads for loop in load.steps):
+        return op
+    return to_operands(op, loads, {loop: _size(*sizes[loop], op) for load in loads for loop in load.steps})
+
+
 def _into_loop(op: ir.Operation, size: ir.Value, block: int) -> ir.Value:
     """Moves an op into a loop in its place that goes as far as a size by blocks; where each begins."""
     _, begin, _, end = loop([index_constant(0, op), size, index_constant(block, op)], [], op)
@@ -84,11 +106,15 @@ def _transposed_loops(op: ir.Operation) -> tuple[int, int] | None:
     if inner is None:
         return None
     reading = zip(reads, map(_loops, maps), strict=False)
-    others = [each for each, loops in reading if each not in (None, inner) and inner in loops]  # else it is read again
+    others = [
+        i for i, (each, loops) in enumerate(reading) if each not in (None, inner) and inner in loops
+    ]  # else read again
     if not others:
         return None
     sizes = _sizes(op)
-    pair = (others[0], inner)
+    pair = (cast(int, steps[others[0]]), inner)
+    if _bytes_spanned(op.operands[others[0]], maps[others[0]], pair) <= _STAYS:
+        return None
     long = all((shape_of(sizes[each][0].type)[sizes[each][1]] or _LEAST) >= _LEAST for each in pair)
     return pair if long else None
 
@@ -96,8 +122,16 @@ def _transposed_loops(op: ir.Operation) -> tuple[int, int] | None:
 def _loop_by_one(value: ir.Value, map_: ir.AffineMap) -> int | None:
     """The loop that steps through a memref by one element."""
     strides, sizes = layout_of(value.type)[0], shape_of(value.type)
-    places = [i for i, stride in enumerate(strides) if stride == 1 and sizes[i] != 1]
+    places = [i for i, stride in enumerate(strides) if stride in (1, -1) and sizes[i] != 1]
     return _loops(map_)[places[-1]] if places else None
+
+
+def _bytes_spanned(value: ir.Value, map_: ir.AffineMap, pair: tuple[int, int]) -> float:
+    """How much memory two loops go through together in an operand; infinite if that is not known."""
+    strides, sizes = layout_of(value.type)[0], shape_of(value.type)
+    seen = [(strides[i], sizes[i]) for i, each in enumerate(_loops(map_)) if each in pair]
+    elements = sum(inf if None in each else abs(each[0] or 0) * ((each[1] or 0) - 1) for each in seen)
+    return elements * element_bytes(str(cast(Any, value.type).element_type))
 
 
 def _loops(map_: ir.AffineMap) -> tuple[int, ...]:

@@ -12,7 +12,7 @@
 5. Where the work is worth several threads, the kernel does a range of one loop, `first` to `last`, and another function has all
    ranges done (`cuts`, `kernels.parts`).
 6. Loops that step through memory as one are one (`joined`), and those over operands that lie transposed to one another go in
-   blocks (`blocks`).
+   blocks (`blocks`); so do those whose payload loads at such places (`loads`).
 """
 
 from __future__ import annotations
@@ -121,7 +121,8 @@ def build_loop_kernel(
             replace = check_apart if can_check_apart(clone) else replace_checks
             replace(clone, arguments[-1 if cut is None else -3], assertion_code)
         else:
-            block_transposed(clone)
+            written = {bases[value] for value in _written(op).intersection(memrefs)}
+            block_transposed(clone, {mapping[value] for value in memrefs if bases[value] not in written})
         ir.Operation.create("func.return", ip=point)
     return kernel
 
