@@ -35,12 +35,12 @@ def add(result: str, a: str, b: str) -> str:
 EMPTY = f"%e = tensor.empty() : {T}"
 
 
-def test_s4_3_live_ranges() -> None:
+def test_live_ranges() -> None:
     function = named(EMPTY, neg("%y", "%x"), neg("%z", "%y"), add("%p", "%x", "%z"), add("%n", "%p", "%p"))
     assert live_ranges(function) == {"%x": (0, 3), "%e": (0, 4), "%y": (1, 2), "%z": (2, 3), "%p": (3, 4), "%n": (4, 4)}
 
 
-def test_s4_3_values_without_names_are_called_as_they_are_printed() -> None:
+def test_values_without_names_are_called_as_they_are_printed() -> None:
     module = parse(f"func.func @main(%x: {T}, %i: index) -> ({T}, {T}) {{\nreturn %x, %x : {T}, {T}\n}}")
     assert live_ranges(main_function(module)) == {"%arg0": (0, 0)}
     twice = named(neg("%y", "%x", "%x"), neg("%y", "%x", "%x").replace("%y", "%y2"))
@@ -49,7 +49,7 @@ def test_s4_3_values_without_names_are_called_as_they_are_printed() -> None:
     assert live_ranges(same).keys() == {"%arg0", "%mapped"}
 
 
-def test_s4_3_what_a_loop_uses_is_live_until_it_ends() -> None:
+def test_what_a_loop_uses_is_live_until_it_ends() -> None:
     function = named(
         EMPTY,
         "%c0 = arith.constant 0 : index",
@@ -65,7 +65,7 @@ def test_s4_3_what_a_loop_uses_is_live_until_it_ends() -> None:
     assert ranges == {"%x": (0, 3), "%e": (0, 7), "%y": (3, 7), "%a": (5, 6), "%b": (6, 6)}
 
 
-def test_s4_3_blocks_that_come_round() -> None:
+def test_blocks_that_come_round() -> None:
     text = f"""func.func @main(%x: {T} loc("x"), %b: i1) -> {T} {{
       %e = tensor.empty() : {T} loc("e")
       %y = linalg.map {{ arith.negf }} ins(%x : {T}) outs(%e : {T}) loc("y")
@@ -84,7 +84,7 @@ def test_s4_3_blocks_that_come_round() -> None:
     assert ranges == {"%x": (0, 1), "%e": (0, 6), "%y": (1, 6), "%z": (3, 7), "%p": (5, 5)}
 
 
-def test_s4_3_alias_sets() -> None:
+def test_alias_sets() -> None:
     function = named(
         f"%v = tensor.extract_slice %x[2] [4] [1] : {T} to {HALF}",
         f"%w = tensor.expand_shape %v [[0, 1]] output_shape [2, 2] : {HALF} into tensor<2x2xf32>",
@@ -106,7 +106,7 @@ def test_s4_3_alias_sets() -> None:
     }
 
 
-def test_s4_3_alias_sets_across_control_flow() -> None:
+def test_alias_sets_across_control_flow() -> None:
     function = named(
         "%c0 = arith.constant 0 : index",
         EMPTY,
@@ -119,7 +119,7 @@ def test_s4_3_alias_sets_across_control_flow() -> None:
     assert sets["%arg2"] == {"%x", "%e"}  # what an iteration gets
 
 
-def test_s4_3_candidates() -> None:
+def test_candidates() -> None:
     given = f'%x: {T} {{hotdesk.donated}} loc("x"), %i: tensor<8xi32> {{hotdesk.donated}} loc("i"), %k: {T} loc("k")'
     maps = ", ".join(["affine_map<(d) -> (d)>"] * 5)
     generic = f"""%r = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel"]}}
@@ -135,7 +135,7 @@ def test_s4_3_candidates() -> None:
     }
 
 
-def test_s4_3_candidates_that_are_larger() -> None:
+def test_candidates_that_are_larger() -> None:
     function = named(
         "%e = tensor.empty() : tensor<4xf32>",
         f"""%r = linalg.generic {{indexing_maps = [affine_map<(d) -> (d * 2)>, affine_map<(d) -> (d)>],
@@ -148,7 +148,7 @@ def test_s4_3_candidates_that_are_larger() -> None:
     assert in_place_candidates(function) == {"%r": Candidates((), ("%x",))}
 
 
-def test_s4_3_candidates_of_symbolic_sizes() -> None:
+def test_candidates_of_symbolic_sizes() -> None:
     """`s0 × 8` bytes are enough for `s0 × 4`, not the other way round, and `s1` may be anything."""
     kinds = {"%a": ("?x2", "s0", "2"), "%b": ("?", "s0"), "%c": ("?", "s1")}
     arguments = ", ".join(
@@ -174,7 +174,7 @@ def test_s4_3_candidates_of_symbolic_sizes() -> None:
     assert found["%mapped"] == Candidates((), ())
 
 
-def test_s4_3_candidates_of_calls_with_several_results() -> None:
+def test_candidates_of_calls_with_several_results() -> None:
     function = named(
         EMPTY,
         neg("%y", "%x"),

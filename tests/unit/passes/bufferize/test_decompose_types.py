@@ -119,7 +119,7 @@ PROGRAM = (
 )
 
 
-def test_s2_2_a_program_of_pairs_runs() -> None:
+def test_a_program_of_pairs_runs() -> None:
     """Doubled twice, and once more: through blocks, calls and a loop."""
     after = decomposed(PROGRAM)
     assert "tuple" not in after
@@ -134,7 +134,7 @@ def test_s2_2_a_program_of_pairs_runs() -> None:
     np.testing.assert_array_equal(x, np.arange(8))
 
 
-def test_s2_2_without_blocks_it_runs_through_one_shot_bufferization() -> None:
+def test_without_blocks_it_runs_through_one_shot_bufferization() -> None:
     text = f"""func.func @main(%x: {T}) -> {T} {{
       %c0 = arith.constant 0 : index
       {make("%p", "%x", "%c0")}
@@ -148,7 +148,7 @@ def test_s2_2_without_blocks_it_runs_through_one_shot_bufferization() -> None:
     np.testing.assert_array_equal(result, 2 * x)
 
 
-def test_s2_2_pack_and_unpack_hooks() -> None:
+def test_pack_and_unpack_hooks() -> None:
     """Where nobody sees through the user's operations, values are packed at once and unpacked where they are passed on."""
     register("test", BARE)
     after = decomposed(f"func.func @caller(%p: {PAIR}) -> {PAIR} {{\n{make('%q', '%x', '%i')}\nreturn %q : {PAIR}\n}}".replace(
@@ -159,19 +159,19 @@ def test_s2_2_pack_and_unpack_hooks() -> None:
     assert f"func.func @caller(%arg0: {T}, %arg1: index) -> ({T}, index)" in after
 
 
-def test_s2_2_an_op_that_needs_the_whole_gets_it() -> None:
+def test_an_op_that_needs_the_whole_gets_it() -> None:
     after = decomposed(f'func.func @f(%p: {PAIR}) {{\n"test.use"(%p) : ({PAIR}) -> ()\nreturn\n}}')
     assert f'%0 = "test.make_tuple"(%arg0, %arg1) : ({T}, index) -> {PAIR}' in after
     assert f'"test.use"(%0) : ({PAIR}) -> ()' in after
 
 
-def test_s2_2_an_op_that_makes_the_whole_is_unpacked() -> None:
+def test_an_op_that_makes_the_whole_is_unpacked() -> None:
     after = decomposed(f'func.func @f() -> {PAIR} {{\n%p = "test.source"() : () -> {PAIR}\nreturn %p : {PAIR}\n}}')
     assert after.count('"test.get_tuple_element"(%0)') == 2
     assert f"return %1, %2 : {T}, index" in after
 
 
-def test_s2_2_the_entry_point_group(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_entry_point_group(monkeypatch: pytest.MonkeyPatch) -> None:
     class Point:
         name, value = "mine", "my_package.my_module:PAIRS"
 

@@ -180,17 +180,17 @@ def _same(text: str, orders: Iterable[tuple[Pass, ...]]) -> int:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_s2_1_the_same_in_any_order(name: str) -> None:
+def test_the_same_in_any_order(name: str) -> None:
     assert _same(PROGRAMS[name], itertools.permutations(PARTS[:4])) > 0
 
 
 @pytest.mark.parametrize("name", FLOWS)
-def test_s2_1_control_flow_in_any_order(name: str) -> None:
+def test_control_flow_in_any_order(name: str) -> None:
     assert _same(FLOWS[name], itertools.permutations(PARTS)) > 0
 
 
 @pytest.mark.parametrize("passes", [each for n in range(6) for each in itertools.combinations(PARTS, n)])
-def test_s2_1_any_part_alone_verifies(passes: tuple[Pass, ...]) -> None:
+def test_any_part_alone_verifies(passes: tuple[Pass, ...]) -> None:
     for text in (PROGRAMS["everything"], FLOWS["a loop that swaps"]):
         text_after(text, *passes)
 
@@ -204,7 +204,7 @@ STAYED = {
 
 
 @pytest.mark.parametrize("dialect", STAYED)
-def test_s2_1_the_op_that_stayed_is_named(dialect: str) -> None:
+def test_the_op_that_stayed_is_named(dialect: str) -> None:
     name, passes = STAYED[dialect]
     with pytest.raises(BufferizationError, match=name) as caught:
         text_after(PROGRAMS["everything"], *passes, FinalizingBufferize())
@@ -212,14 +212,14 @@ def test_s2_1_the_op_that_stayed_is_named(dialect: str) -> None:
     assert caught.value.where is not None
 
 
-def test_s2_1_control_flow_that_stayed_is_named() -> None:
+def test_control_flow_that_stayed_is_named() -> None:
     with pytest.raises(BufferizationError, match=r"op `scf\.for` still has tensors") as caught:
         text_after(FLOWS["a loop that swaps"], *PARTS[:4], FinalizingBufferize())
     assert "hotdesk-scf-bufferize" in str(caught.value)
     assert caught.value.where == "-:7:16"
 
 
-def test_s2_1_an_unranked_tensor_stays() -> None:
+def test_an_unranked_tensor_stays() -> None:
     text = """func.func @main(%x: tensor<4xf32>) -> tensor<*xf32> {
       %r = tensor.cast %x : tensor<4xf32> to tensor<*xf32>
       return %r : tensor<*xf32>

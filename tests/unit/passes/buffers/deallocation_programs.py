@@ -64,7 +64,7 @@ BYTES = "%c200 = arith.constant 200 : i8\n%s0 = arith.constant 0 : i8\n%s100 = a
 UNSIGNED, SIGNED = "unsigned %i = %s0 to %c200 step %s100 : i8", "%i = %s0 to %c200 step %s100 : i8"
 
 PROGRAMS = {
-    "s2_8 loop, new sometimes": main(f"{loop('%w', '%x', SOMETIMES)}{copy('%r#0', '%out')}"),
+    "loop, new sometimes": main(f"{loop('%w', '%x', SOMETIMES)}{copy('%r#0', '%out')}"),
     "loop, new sometimes, from an allocation": main(f"{A}{loop('%w', '%a', SOMETIMES)}{copy('%r#0', '%out')}"),
     "loop, new each time": main(f"{loop('%w', '%x', FRESH)}{copy('%r#0', '%out')}"),
     "loop, new each time, first one used later": main(

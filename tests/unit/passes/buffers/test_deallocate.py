@@ -105,8 +105,8 @@ def asked(text: str, one: DeallocateAfterLastUse = OWNERSHIP) -> int:
         ("returned from blocks", 0),
     ],
 )
-def test_s2_8_what_is_asked_at_run_time(name: str, count: int) -> None:
-    assert asked(PROGRAMS.get(name) or PROGRAMS[f"s2_8 {name}"]) == count
+def test_what_is_asked_at_run_time(name: str, count: int) -> None:
+    assert asked(PROGRAMS[name]) == count
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -149,7 +149,7 @@ class _Counting:
 
 
 MANY = {
-    "s2_8 loop, new sometimes": 5 * 10**4,
+    "loop, new sometimes": 5 * 10**4,
     "loop, new each time": 10**5,
     "swap": 2,
     "swap with a new one": 10**5,
@@ -160,14 +160,14 @@ MANY = {
 }
 
 
-KINDS_OF_LOOPS = ("s2_8 loop, new sometimes", "while", "loop of blocks")
+KINDS_OF_LOOPS = ("loop, new sometimes", "while", "loop of blocks")
 
 
 @pytest.mark.parametrize("one", [OWNERSHIP, pytest.param(COPIES, marks=pytest.mark.slow)], ids=["ownership", "copies"])
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in KINDS_OF_LOOPS else [pytest.mark.slow]) for name in MANY]
 )
-def test_s2_8_many_iterations(name: str, one: DeallocateAfterLastUse, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_iterations(name: str, one: DeallocateAfterLastUse, monkeypatch: pytest.MonkeyPatch) -> None:
     """10^5 iterations: what is allocated is freed once, and no more memory is held at once than in three iterations."""
     monkeypatch.setattr(executable, "Heap", _Counting)
     module, _ = deallocated(PROGRAMS[name], one)

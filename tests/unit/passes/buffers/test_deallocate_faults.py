@@ -92,7 +92,7 @@ def freed_at_the_first_use(patch: Patch) -> None:
 
 FAULTS: dict[str, tuple[Callable[[Patch], None], str]] = {
     "never freed on the way": (never_freed_on_the_way, "blocks"),
-    "transfers in regions are not seen": (freed_behind_branches_alone, "s2_8 loop, new sometimes"),
+    "transfers in regions are not seen": (freed_behind_branches_alone, "loop, new sometimes"),
     "flags turned round": (flags_turned_round, "loop, new each time"),
     "one buffer transferred twice": (one_buffer_transferred_twice, "one twice"),
     "results are not copied": (

@@ -58,7 +58,7 @@ def peak(module: ir.Module, inputs: list[Any], shapes: list[Any]) -> int:
 
 
 @pytest.mark.parametrize("name", one_of_each_kind(name for name in EXAMPLES if name not in MLIR_IS_WRONG))
-def test_s3_3_peak(name: str) -> None:
+def test_peak(name: str) -> None:
     text = EXAMPLES[name].read_text(encoding="utf-8")
     with make_context(), ir.Location.unknown():
         read_only = ir.Module.parse(text)

@@ -52,13 +52,13 @@ def slices_program(first: int, second: int, size: int) -> str:
 
 
 @pytest.mark.parametrize(("second", "size", "loops"), [(3, 3, 1), (3, 5, 2), (0, 5, 1)])
-def test_s5_2_slices_of_one_base(second: int, size: int, loops: int) -> None:
+def test_slices_of_one_base(second: int, size: int, loops: int) -> None:
     text = slices_program(0, second, size)
     after = same_after(text, [FuseBuffers()], DRAWN.random(size, np.float32), DRAWN.random(8, np.float32))
     assert after.count("linalg.generic") == loops
 
 
-def test_s5_2_the_two_views_are_named() -> None:
+def test_the_two_views_are_named() -> None:
     module = parse(slices_program(0, 3, 5))
     with entered(module.operation):
         (decision,) = FuseBuffers().run(module)
@@ -83,7 +83,7 @@ def test_arguments_that_do_overlap() -> None:
     assert "memref.alloc" not in apart
 
 
-def test_s5_3_an_op_that_overwrites_what_it_reads() -> None:
+def test_an_op_that_overwrites_what_it_reads() -> None:
     """`a = x + a; a = a * a`: one loop, in which the second op sees what the first one wrote."""
     kind = "memref<4xf32>"
     text = f"""{HEAD}func.func @main(%x: {kind} {{llvm.noalias}}, %a: {kind} {{llvm.noalias}}) {{
@@ -97,7 +97,7 @@ def test_s5_3_an_op_that_overwrites_what_it_reads() -> None:
 
 
 @pytest.mark.parametrize(("first", "second", "size", "loops"), [(0, 0, 4, 2), (0, 2, 4, 3), (0, 4, 4, 2)])
-def test_s5_3_two_writers_keep_their_order(first: int, second: int, size: int, loops: int) -> None:
+def test_two_writers_keep_their_order(first: int, second: int, size: int, loops: int) -> None:
     """The reader of both goes to the last one that wrote what it reads; where parts overlap, it goes nowhere."""
     a, b = ("%a", view(first, size, 1)), ("%b", view(second, size, 1))
     x = ("%x", f"memref<{size}xf32>")
@@ -119,7 +119,7 @@ def test_s5_3_two_writers_keep_their_order(first: int, second: int, size: int, l
         assert after.index("arith.addf") < after.index("arith.mulf")
 
 
-def test_s5_4_the_example_on_tensors_and_on_memory() -> None:
+def test_the_example_on_tensors_and_on_memory() -> None:
     """On tensors `%arg0` is as it was; on memory the op that writes it changes it, and the values are the same."""
     tensors = f"""func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {{
     %e = tensor.empty() : tensor<8xf32>
@@ -148,7 +148,7 @@ def test_s5_4_the_example_on_tensors_and_on_memory() -> None:
 
 
 @pytest.mark.parametrize("size", ["8", "?"])
-def test_s5_4_the_same_function_on_tensors_and_on_memory(size: str) -> None:
+def test_the_same_function_on_tensors_and_on_memory(size: str) -> None:
     """A fan of ops with one value read twice; both forms, fused and not, compute the same."""
     tensors = f"""func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {{
     %e = tensor.empty() : tensor<8xf32>

@@ -68,7 +68,7 @@ def same(text: str, *passes: Pass) -> tuple[Run, Run]:
     return check(text, inputs, OURS, expected), check(after, inputs, OURS, expected)
 
 
-def test_s4_2_calls_deep_within_calls() -> None:
+def test_calls_deep_within_calls() -> None:
     chain = [program(f"f{i}", X, call("%r", f"f{i + 1}", "%x"), "%r") for i in range(200)]
     text = program("main", X, neg("%a", "%x"), call("%b", "f0", "%a"), "%b") + "".join(chain) + F.replace("@f", "@f200")
     decisions = used(text)[1]
@@ -78,7 +78,7 @@ def test_s4_2_calls_deep_within_calls() -> None:
 
 @pytest.mark.parametrize("seed", range(16))
 @pytest.mark.parametrize("fused", [True, False])
-def test_s4_5_any_program(seed: int, fused: bool) -> None:
+def test_any_program(seed: int, fused: bool) -> None:
     """Random ops, views and calls; no fused group reads what it overwrites."""
     draw = random.Random(seed)
     values, lines = ["%x", "%y"], []
@@ -109,7 +109,7 @@ def test_s4_5_any_program(seed: int, fused: bool) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_s4_5_fusion_afterwards_changes_no_value(seed: int) -> None:
+def test_fusion_afterwards_changes_no_value(seed: int) -> None:
     draw = random.Random(seed)
     values, lines = ["%x", "%y"], []
     for number in range(8):
