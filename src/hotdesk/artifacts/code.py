@@ -76,37 +76,11 @@ CALLED = frozenset(
 
 _FEATURES = frozenset(
     (
-        *(
-            "pni",
-            "ssse3",
-            "sse4_1",
-            "sse4_2",
-            "sse4a",
-            "popcnt",
-            "cx16",
-            "lahf_lm",
-            "fma",
-            "fma4",
-            "f16c",
-            "bmi1",
-            "bmi2",
-        ),
-        *(
-            "abm",
-            "movbe",
-            "adx",
-            "aes",
-            "vaes",
-            "pclmulqdq",
-            "vpclmulqdq",
-            "gfni",
-            "sha_ni",
-            "tbm",
-            "xop",
-            "rdrand",
-            "rdseed",
-        ),
-        *("fsgsbase", "clflushopt", "clwb", "movdiri", "movdir64b", "serialize", "prfchw", "3dnowprefetch"),
+        *("pni", "ssse3", "sse4_1", "sse4_2", "sse4a", "popcnt", "cx16", "lahf_lm"),
+        *("fma", "fma4", "f16c", "bmi1", "bmi2", "abm", "movbe", "adx"),
+        *("aes", "vaes", "pclmulqdq", "vpclmulqdq", "gfni", "sha_ni", "tbm"),
+        *("xop", "rdrand", "rdseed", "fsgsbase", "clflushopt", "clwb"),
+        *("movdiri", "movdir64b", "serialize", "prfchw", "3dnowprefetch"),
     )
 )
 _FAMILIES = ("avx", "amx", "xsave")

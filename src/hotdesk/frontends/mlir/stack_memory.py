@@ -1,4 +1,4 @@
-"""Memory of the stack, of programs in MLIR, as memory that is planned: the machine's stack is small, and grows in its loops.
+"""Makes planned allocations of what programs in MLIR put on the stack, which is small and grows in loops.
 
     scf.for %i … {                                    scf.for %i … {
       memref.alloca_scope {

@@ -1,10 +1,10 @@
-"""Loads in the payload of a structured op at places its loops run through, as operands: views that lie as the loops read.
+"""Makes operands of loads in a payload whose places are those of loops: strided views, which the op reads by a map.
 
     %y[%i, %j] = load %x[%j, 1023 - %i]    ->    %v = reinterpret_cast %x to offset: [1023], strides: [-1, 1024]
                                                  %y[%i, %j] = %v[%i, %j]
 
-Such an op is a `linalg.generic`; places are made by `linalg.index`, `arith.addi` and `arith.subi`. An operand has a map, so it is
-seen that such an op reads transposed (`blocks`), as turning an image by a quarter does.
+The op is a `linalg.generic`; places are made by `linalg.index`, `arith.addi` and `arith.subi`. By the map it is seen that the op
+reads transposed (`blocks`), as turning an image by a quarter does.
 
 1. Each place is a loop's, forwards or backwards, with what is known in front of the loops added to it; or that alone. No loop is
    the place in two dims.
