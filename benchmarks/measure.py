@@ -26,7 +26,7 @@ CHILD_SECONDS = 900.0
 BURST_SECONDS = 0.02
 LONGEST_BURST = 50
 PAUSE_SECONDS = 0.01
-FEWEST_ROUNDS, MOST_ROUNDS = 5, 200
+MOST_ROUNDS = 200
 
 
 class ChildError(RuntimeError):
@@ -35,13 +35,18 @@ class ChildError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Seconds. `median` and `best` are over `calls` steady calls; `prepare` and `first_call` happen once."""
+    """Seconds. `median` and `best` are over `calls` steady calls; `prepare` and `first_call` happen once.
+
+    `turns` are medians of bursts, one for each round, so that those of two contenders stand beside each other: they were
+    taken within seconds, whatever else the machine was doing.
+    """
 
     median: float
     best: float
     calls: int
     prepare: float
     first_call: float
+    turns: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +70,14 @@ class Bench:
         with self._child("memory", model, contender, environment) as child:
             return child.answer()
 
-    def latencies(self, model: str, contenders: list[str], budget: float) -> dict[str, Latency | ChildError]:
+    def latencies(
+        self, model: str, contenders: list[str], budget: float, rounds: int
+    ) -> dict[str, Latency | ChildError]:
         """Median times of calls that take turns in random order, in about `budget` seconds beside the time to prepare.
 
-        Contenders get ready one after another. A turn is a burst of calls at least `BURST_SECONDS` long; in bursts of
-        more than one call the first, which finds the caches full of the others' data, is not counted.
+        No fewer than `rounds`, however long they take. Contenders get ready one after another. A turn is a burst of calls
+        at least `BURST_SECONDS` long; in bursts of more than one call the first, which finds the caches full of the
+        others' data, is not counted.
         """
         runners: dict[str, _Runner] = {}
         found: dict[str, Latency | ChildError] = {}
@@ -79,7 +87,7 @@ class Bench:
                     runners[contender] = _Runner(start(self._command("latency", model, contender), *self._place(model)))
                 except ChildError as error:
                     found[contender] = error
-            found |= _take_turns(dict(runners), budget)
+            found |= _take_turns(dict(runners), budget, rounds)
         finally:
             for runner in runners.values():
                 runner.child.stop()
@@ -153,25 +161,33 @@ class _Runner:
         self.first_call: float = ready["first_call"]
         self._quickest: float = ready["steady_call"]
         self.seconds: list[float] = []
+        self.turns: list[float] = []
 
     def turn(self) -> None:
         calls = min(LONGEST_BURST, 1 + int(BURST_SECONDS / self._quickest))
         seconds = self.child.ask(str(calls))["seconds"]
-        self.seconds += seconds[1:] or seconds
+        counted = seconds[1:] or seconds
+        self.seconds += counted
+        self.turns.append(statistics.median(counted))
         self._quickest = min(self._quickest, *seconds)
 
     def latency(self) -> Latency:
         return Latency(
-            statistics.median(self.seconds), min(self.seconds), len(self.seconds), self.prepare, self.first_call
+            median=statistics.median(self.seconds),
+            best=min(self.seconds),
+            calls=len(self.seconds),
+            prepare=self.prepare,
+            first_call=self.first_call,
+            turns=tuple(self.turns),
         )
 
 
-def _take_turns(runners: dict[str, _Runner], budget: float) -> dict[str, Latency | ChildError]:
+def _take_turns(runners: dict[str, _Runner], budget: float, rounds: int) -> dict[str, Latency | ChildError]:
     found: dict[str, Latency | ChildError] = {}
     dice = random.Random(0)
     started = time.monotonic()
     for turns in range(MOST_ROUNDS):
-        if turns >= FEWEST_ROUNDS and time.monotonic() - started > budget:
+        if turns >= rounds and time.monotonic() - started > budget:
             break
         for contender in dice.sample(list(runners), len(runners)):
             time.sleep(PAUSE_SECONDS)

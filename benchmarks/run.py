@@ -27,6 +27,8 @@ from examples.models import MODELS
 
 LATENCY_BUDGET = 240.0
 QUICK_LATENCY_BUDGET = 20.0
+FEWEST_ROUNDS = 40
+QUICK_FEWEST_ROUNDS = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,7 +68,8 @@ def _measure(
     if options.memory:
         rows = {contender: _with_memory(bench, row) for contender, row in rows.items()}
     if options.latency:
-        found = bench.latencies(model, list(rows), budget)
+        rounds = QUICK_FEWEST_ROUNDS if options.quick else FEWEST_ROUNDS
+        found = bench.latencies(model, list(rows), budget, rounds)
         rows = {contender: _with_latency(row, found[contender]) for contender, row in rows.items()}
     for row in rows.values():
         console.print(_progress(row), markup=False, soft_wrap=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from benchmarks.material import Facts
 from benchmarks.measure import Latency
-from benchmarks.results import Row, Run, render, write
+from benchmarks.results import Row, Run, median_interval, render, write
 
 RECORD = {"arena": 3_000_000, "lower_bound": 2_000_000, "no_reuse": 9_000_000, "prepared": 0, "weights": 14_000_000}
 
@@ -56,8 +58,28 @@ def test_the_best_of_the_others_is_named_for_each_figure() -> None:
     other_door = Row("net", "hotdesk-onnx", memory(1, 1), latency(0.001))
     page = render(run(Row("net", "hotdesk", HOTDESK, latency(0.005)), EAGER, quick, lean, other_door))
     row = cells(page.partition("## Beside the best")[2], "net")
-    assert row[1:] == ["1.25", "quick", "1.25", "quick", "2.00", "lean"]
+    assert row[1:] == ["1.25", "–", "quick", "1.25", "quick", "2.00", "lean"]
     assert "## Beside the best" not in render(run(EAGER))
+
+
+def test_turns_are_compared_within_their_round() -> None:
+    """The machine is three times as slow in some rounds, and ours is always nine tenths: no interval is left."""
+    theirs = tuple(0.010 * slow for slow in (1.0, 3.0, 1.0, 3.0, 3.0, 1.0, 3.0))
+    ours = tuple(0.9 * seconds for seconds in theirs)
+    rows = (
+        Row("net", name, latency=replace(latency(sorted(turns)[3]), turns=turns))
+        for name, turns in (("hotdesk", ours), ("quick", theirs))
+    )
+    row = cells(render(run(*rows)).partition("## Beside the best")[2], "net")
+    assert row[1:4] == ["0.90", "0.90 (0.90 to 0.90)", "quick"]
+
+
+@pytest.mark.parametrize("count", [6, 7, 25, 40, 200])
+def test_an_interval_holds_the_median_in_95_of_100_cases_and_no_narrower_one_does(count: int) -> None:
+    low, high = median_interval(count)
+    missed = 2 * sum(comb(count, below) for below in range(low + 1)) / 2**count
+    assert missed <= 0.05 < missed + 2 * comb(count, low + 1) / 2**count
+    assert low + high == count - 1
 
 
 def test_means_leave_small_models_out_of_the_bytes_only() -> None:
