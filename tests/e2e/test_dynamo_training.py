@@ -179,6 +179,16 @@ def test_saved_activations_are_donated() -> None:
         compiled(torch.randn(512, 64, requires_grad=True)).sum().backward(retain_graph=True)
 
 
+def test_a_recompilation_with_gradients_is_one() -> None:
+    compiled = torch.compile(mlp(), backend="hotdesk", dynamic=False)
+    for batch in (2, 3):
+        compiled(torch.randn(batch, 4)).sum().backward()
+    report = hotdesk.dynamo_report()
+    assert [graph.kind for graph in report.graphs] == ["forward", "backward"] * 2
+    assert [graph.compile_id for graph in report.recompilations] == ["0/1"]
+    assert str(report).count("recompiled:") == 1
+
+
 def test_nothing_is_donated_where_graphs_are_retained() -> None:
     model = normed()
     like = copy.deepcopy(model)
@@ -205,6 +215,40 @@ def test_gradients_are_accumulated_in_place() -> None:
     assert places[0] == places[1] == places[2]
     for a, b in zip(model.parameters(), like.parameters(), strict=True):
         torch.testing.assert_close(a.grad, b.grad, atol=1e-6, rtol=1e-5)
+
+
+class Overlapping(nn.Module):
+    """Two parameters in one memory of 24 numbers."""
+
+    def __init__(self, place: Callable[[torch.Tensor], tuple[torch.Tensor, torch.Tensor]]) -> None:
+        super().__init__()
+        self.first, self.second = map(nn.Parameter, place(torch.arange(24.0).sin()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x @ self.first.mT).tanh().sum() + (x @ self.second.mT).square().sum()
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda whole: (whole[:16].view(4, 4), whole[:16].view(4, 4).mT),
+        lambda whole: (whole[:16].view(4, 4), whole[4:20].view(4, 4)),
+        lambda whole: (whole.view(6, 4)[::2], whole.view(6, 4)[1::2]),
+    ],
+    ids=["transposed", "shifted", "rows by turns"],
+)
+def test_parameters_that_share_memory(place: Callable[[torch.Tensor], tuple[torch.Tensor, torch.Tensor]]) -> None:
+    model, like = Overlapping(place), Overlapping(place)
+    made = [torch.optim.SGD(each.parameters(), lr=1e-2, momentum=0.9, foreach=False) for each in (model, like)]
+    compiled, step = (torch.compile(each, backend="hotdesk") for each in (model, made[0].step))
+    for _ in range(3):
+        x = torch.randn(3, 4)
+        for called, optimizer, update in ((compiled, made[0], step), (like, made[1], made[1].step)):
+            optimizer.zero_grad()
+            called(x).backward()
+            update()
+        torch.testing.assert_close(dict(model.named_parameters()), dict(like.named_parameters()), atol=1e-5, rtol=1e-5)
+    assert not hotdesk.dynamo_report().fallbacks
 
 
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {

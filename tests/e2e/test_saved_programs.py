@@ -271,6 +271,8 @@ def test_weights_by_reference_are_mapped(net: Net, tmp_path: Path) -> None:
         struct.pack("<Q", 70)
         + json.dumps({"w": {"dtype": "F32", "shape": [-4], "data_offsets": [0, -16]}}).encode().ljust(70),
         struct.pack("<Q", 70) + json.dumps({"w": {"dtype": 3, "shape": 3, "data_offsets": 0}}).encode().ljust(70),
+        struct.pack("<Q", 1 << 20)
+        + json.dumps({"w": {"dtype": "F32", "shape": [9] * 300_000, "data_offsets": [0, 4]}}).encode().ljust(1 << 20),
     ],
 )
 def test_damaged_safetensors_files_are_refused(data: bytes, tmp_path: Path) -> None:

@@ -46,6 +46,8 @@ _SAFETENSORS = {
     **{f"{sign}{bits}": f"{sign.lower()}{bits}" for sign in "IU" for bits in (8, 16, 32, 64)},
 }
 _LONGEST_HEADER = 100 << 20
+_MOST_DIMS = 64
+"""Of a tensor in a safetensors file, so that a product of its sizes is soon there; NumPy has as many."""
 Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
 
@@ -72,14 +74,16 @@ class Safetensors:
         """Raises WeightsError for a file that cannot be read, or is none."""
         self.path = os.fspath(path)
         try:
+            if "\0" in os.fsdecode(path):
+                raise self._fault("one that can be read", "a name with a null byte")
             if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for
                 raise self._fault("a regular file", "none")
             with open(path, "rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 self.tensors = self._tensors(file.read(8), file, size)
                 self.memory = mapped(file.fileno(), 0, size)
-        except OSError as error:
-            raise self._fault("one that can be read", str(error.strerror)) from error
+        except (OSError, UnicodeError) as error:
+            raise self._fault("one that can be read", getattr(error, "strerror", None) or str(error)) from error
 
     def _tensors(self, head: bytes, file: Any, size: int) -> dict[str, Stored]:
         length = struct.unpack("<Q", head)[0] if len(head) == 8 else size
@@ -114,6 +118,8 @@ class Safetensors:
 
 def _stored(entry: Any, data: int) -> Stored:
     begin, end = map(int, entry["data_offsets"])
+    if len(entry["shape"]) > _MOST_DIMS:
+        raise ValueError(f"{len(entry['shape']):,} sizes of a tensor, {_MOST_DIMS} at most")
     shape = tuple(int(size) for size in entry["shape"])
     kind = str(entry["dtype"])
     return Stored(_SAFETENSORS.get(kind, kind), shape, data + begin, end - begin)

@@ -43,8 +43,12 @@ class DynamoReport:
 
     @property
     def recompilations(self) -> tuple[GraphReport, ...]:
-        """The graphs of frames that had been compiled before."""
-        return tuple(graph for graph in self.graphs if graph.recompiled is not None)
+        """The first graph of each compilation of a frame that had been compiled before."""
+        first: dict[str, GraphReport] = {}
+        for graph in self.graphs:
+            if graph.recompiled is not None:
+                first.setdefault(graph.compile_id, graph)
+        return tuple(first.values())
 
     @property
     def fallbacks(self) -> tuple[GraphReport, ...]:
@@ -56,13 +60,13 @@ class DynamoReport:
             f"{len(self.compiled)} graphs compiled, {len(self.fallbacks)} in eager PyTorch, "
             f"{sum(self.graph_breaks.values())} graph breaks, {len(self.recompilations)} recompilations"
         )
-        lines = [counts]
+        lines, again = [counts], self.recompilations
         for graph in self.graphs:
             memory = "in eager PyTorch" if graph.refused is not None else "gone"
             if graph.arena is not None and graph.peak is not None:
                 memory = f"arena {graph.arena:,}, peak {graph.peak:,} bytes"
             lines.append(f"{graph.compile_id:6} {graph.kind:9} {memory}, {graph.guards} guards  {graph.line}".rstrip())
-            lines += [f"       recompiled: {graph.recompiled}"] * (graph.recompiled is not None)
+            lines += [f"       recompiled: {graph.recompiled}"] * (graph in again)
             lines += [f"       refused: {graph.refused}"] * (graph.refused is not None)
         lines += [f"break  {count} × {reason}" for reason, count in self.graph_breaks.items()]
         return "\n".join(lines)

@@ -133,6 +133,7 @@ class GraphCalling(Calling):
         carried: Carried,
         *,
         counts: Collection[int] = (),
+        lengths: Mapping[int, int] | None = None,
         draws: bool,
         views: ReturnedViews | None = None,
     ) -> None:
@@ -140,12 +141,14 @@ class GraphCalling(Calling):
         memory if that is not the given one; `transposed` are the dims of results that were returned in the order of memory;
         `changed` are the flat arguments that a call changes, which AOTAutograd has made sure that no gradient is recorded of;
         `carried` are the element types that tensors of another type stand for; `counts` are the flat arguments that are numbers,
-        of which the program takes tensors of that size; `draws` says whether the last argument is what random numbers follow
-        from; `views` are made of arguments and results, and None until then.
+        of which the program takes tensors of that size; `lengths` are those of changed arguments of one dimension: AOTAutograd
+        gives the whole storage for views that overlap, and has traced as much of it as they show; `draws` says whether the last
+        argument is what random numbers follow from; `views` are made of arguments and results, and None until then.
         """
         self.draws = draws
         self.views = views
         self.counts = frozenset(counts)
+        self._lengths = dict(lengths or {})
         self._names = tuple(names)
         self._places = tuple(places)
         self._template = tuple(template)
@@ -166,7 +169,10 @@ class GraphCalling(Calling):
     def _given(self, value: Any, number: int) -> Any:
         if number in self.counts:
             return _of_size(value)
-        return value.detach() if number in self._changed else value
+        if number not in self._changed:
+            return value
+        length = self._lengths.get(number)
+        return value.detach() if length is None or len(value) <= length else value.detach()[:length]
 
     def unflatten(self, results: Sequence[Any], symbols: Mapping[str, int], leaves: Sequence[object]) -> list[Any]:
         found = list(self._carried.made(results) if any(self._carried.results) else results)
@@ -259,6 +265,7 @@ def capture_graph(
                 changes,
                 carried,
                 counts=counts,
+                lengths=_lengths(placeholders, changes),
                 draws=draws,
                 views=views,
             ),
@@ -409,6 +416,12 @@ def _changes_apart(graph: torch.fx.Graph, placeholders: list[torch.fx.Node]) -> 
         node.replace_all_uses_with(value)
         graph.erase_node(node)
     return changes
+
+
+def _lengths(placeholders: Sequence[torch.fx.Node], changes: Collection[int]) -> dict[int, int]:
+    """The sizes of changed arguments of one dimension, as far as they are known."""
+    shapes = {number: placeholders[number].meta["val"].shape for number in changes}
+    return {number: shape[0] for number, shape in shapes.items() if len(shape) == 1 and isinstance(shape[0], int)}
 
 
 def _contents_returned(

@@ -2,7 +2,8 @@
 
 1. A donated tensor is used where it lies if it is contiguous, writable and aligned to `ALIGNED` bytes. Any other is copied, like
    an argument with gaps, and stays as it is.
-2. One that is used where it lies shares no byte with another argument or a weight: a call that says so contradicts itself.
+2. One that is used where it lies shares no byte with another argument or a weight: a call that says so contradicts itself. An
+   argument may lie in the gaps of another one.
 3. One that requires a gradient is refused: what autograd has kept of it would change.
 4. A tensor that the program writes for its caller is used where it lies, and is refused where a donated one is copied.
 5. One that the program changes is treated like a donated one, but that the new contents of a copy are copied back, and that one
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hotdesk.errors import ArgumentTypeError, DonatedOverlapError, LayoutError
 from hotdesk.runtime.arguments.admission import Admitted
 from hotdesk.runtime.arguments.outputs import NO_EXTENTS, Extents
-from hotdesk.runtime.arguments.tensors import TensorView, copied, describe, overlap, overwrite
+from hotdesk.runtime.arguments.tensors import TensorView, copied, describe, overlap, overwrite, share_elements
 from hotdesk.runtime.interface import TensorSpec
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Donation:
                 got = "read-only or repeated elements"
                 raise LayoutError(self._told(number), expected="writable memory", got=got, hint="Pass a copy.")
         given = {number for number, view in views.items() if number in self._written or _is_usable(view)}
-        self._check_apart(given | self._changed, extents)
+        self._check_apart(given | self._changed, extents, call.views)
         addresses, memory = list(call.addresses), dict(views)
         for number in views.keys() - given:
             memory[number] = copied(views[number]) if views[number].contiguous else call.copies[number]
@@ -131,21 +132,17 @@ class Donation:
         kind = next((f"{kind} " for kind, numbers in kinds.items() if number in numbers), "")
         return f"{kind}{self._what(number)}"
 
-    def _check_apart(self, given: set[int], extents: Sequence[tuple[int, int]]) -> None:
-        """Sweeps all arguments by address: of those so far, the ones that reach furthest are compared with the next."""
-        furthest = furthest_given = -1
-        for number in sorted(range(len(extents)), key=lambda i: extents[i]):
-            other = furthest if number in given else furthest_given
-            if other >= 0 and (shared := overlap(extents[number], extents[other])):
-                this, that = (number, other) if number in given else (other, number)
-                raise self._shared(this, shared, self._what(that))
-            if furthest < 0 or extents[number][1] > extents[furthest][1]:
-                furthest = number
-            if number in given and (furthest_given < 0 or extents[number][1] > extents[furthest_given][1]):
-                furthest_given = number
+    def _check_apart(self, given: set[int], extents: Sequence[tuple[int, int]], views: Sequence[TensorView]) -> None:
+        """`views` are of all arguments where one of them has gaps."""
+        met = _first_met(given, extents)
+        if met is not None and views:
+            met = _first_sharing(given, views)
+        if met is not None:
+            this, that = met
+            raise self._shared(this, overlap(extents[this], extents[that]), self._what(that))
         for number in sorted(given):
-            if met := self._weights.meeting(extents[number]):
-                raise self._shared(number, met[1], f"weight '{met[0]}'")
+            if found := self._weights.meeting(extents[number]):
+                raise self._shared(number, found[1], f"weight '{found[0]}'")
 
     def _shared(self, number: int, shared: int, name: str) -> DonatedOverlapError:
         return DonatedOverlapError(
@@ -154,6 +151,35 @@ class Donation:
             got=f"{shared:,} bytes shared with {name}",
             hint="Give it memory of its own where it is made, or pass a copy of it.",
         )
+
+
+def _first_met(given: set[int], extents: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """One of `given` and another argument whose extents meet.
+
+    Sweeps all by address: of those so far, the ones that reach furthest are compared with the next.
+    """
+    furthest = furthest_given = -1
+    for number in sorted(range(len(extents)), key=lambda i: extents[i]):
+        other = furthest if number in given else furthest_given
+        if other >= 0 and overlap(extents[number], extents[other]):
+            return (number, other) if number in given else (other, number)
+        if furthest < 0 or extents[number][1] > extents[furthest][1]:
+            furthest = number
+        if number in given and (furthest_given < 0 or extents[number][1] > extents[furthest_given][1]):
+            furthest_given = number
+    return None
+
+
+def _first_sharing(given: set[int], views: Sequence[TensorView]) -> tuple[int, int] | None:
+    """One of `given` and another argument that have a byte in common: each is compared with all whose extents meet its own."""
+    open_: list[int] = []
+    for number in sorted(range(len(views)), key=lambda i: views[i].extent):
+        open_ = [other for other in open_ if views[other].extent[1] > views[number].extent[0]]
+        for other in open_:
+            if (number in given or other in given) and share_elements(views[number], views[other]):
+                return (number, other) if number in given else (other, number)
+        open_.append(number)
+    return None
 
 
 def _is_usable(view: TensorView) -> bool:

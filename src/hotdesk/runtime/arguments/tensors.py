@@ -297,6 +297,33 @@ def overlap(first: tuple[int, int], second: tuple[int, int]) -> int:
     return max(0, min(first[1], second[1]) - max(first[0], second[0]))
 
 
+_WORK = 100_000
+"""Of the search for an element that two tensors have in common, in steps of NumPy's."""
+
+
+class _Room:
+    """The memory of a tensor, as NumPy takes it."""
+
+    def __init__(self, view: TensorView) -> None:
+        self.__array_interface__: Any = {
+            "version": 3,
+            "data": (view.pointer, True),
+            "typestr": f"|V{view.itemsize}",
+            "shape": view.shape,
+            "strides": tuple(stride * view.itemsize for stride in view.strides),
+        }
+
+
+def share_elements(first: TensorView, second: TensorView) -> bool:
+    """Whether two tensors have a byte in common, which one in gaps of the other has not. True where that takes long."""
+    if not overlap(first.extent, second.extent):
+        return False
+    try:
+        return np.shares_memory(np.asarray(_Room(first)), np.asarray(_Room(second)), max_work=_WORK)
+    except np.exceptions.TooHardError:
+        return True
+
+
 def _describe_torch(tensor: torch.Tensor, what: str) -> TensorView:
     import torch
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from itertools import product
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -14,7 +15,7 @@ from torch._subclasses import FakeTensorMode
 
 from hotdesk.errors import ArgumentTypeError, DeviceError, DtypeError, LayoutError, OutOfMemoryError
 from hotdesk.runtime.arguments import tensors
-from hotdesk.runtime.arguments.tensors import contiguous, describe, empty, glance, overlap, written
+from hotdesk.runtime.arguments.tensors import contiguous, describe, empty, glance, overlap, share_elements, written
 
 PAIRS = [
     (torch.float16, np.float16, "f16"),
@@ -254,3 +255,29 @@ def test_numpy_alone_does_not_import_torch() -> None:
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "share"),
+    [
+        (np.s_[::2], np.s_[1::2], False),
+        (np.s_[::2], np.s_[4::3], True),
+        (np.s_[:4], np.s_[4:], False),
+        (np.s_[:, ::3], np.s_[:, 1::3], False),
+        (np.s_[:, ::3], np.s_[2:3], True),
+        (np.s_[::-2], np.s_[::2], False),
+        (np.s_[3:3], np.s_[:], False),
+    ],
+)
+def test_what_lies_in_the_gaps_of_another_shares_nothing(first: Any, second: Any, share: bool) -> None:
+    whole = np.zeros((8, 6), np.float32)
+    views = [describe(whole[each]) for each in (first, second)]
+    assert share_elements(*views) == share
+    assert share_elements(*reversed(views)) == share
+
+
+def test_what_takes_too_long_to_tell_may_share_elements() -> None:
+    whole = np.zeros(1 << 20, np.int8)
+    strides = [(997, 991, 983, 977, 971, 967, 953), (947, 941, 937, 929, 919, 911, 907)]
+    views = [describe(np.lib.stride_tricks.as_strided(whole[n:], (100,) * 7, each)) for n, each in enumerate(strides)]
+    assert share_elements(*views)
