@@ -175,3 +175,23 @@ def test_a_backward_graph_whose_sizes_no_call_tells_runs_in_eager_pytorch() -> N
     torch.testing.assert_close(x.grad, like.grad, atol=0, rtol=0)
     (told,) = [each for each in caught if each.category is hotdesk.FallbackWarning]
     assert re.search(r"does not tell what it is made of.*HD102", str(told.message))
+
+
+def changes_both(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    x.add_(1)
+    y.mul_(2)
+    return x * y.sum()
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_arguments_that_overlap_elsewhere_in_their_memory(dynamic: bool) -> None:
+    compiled = torch.compile(changes_both, backend="hotdesk", dynamic=dynamic, options={"fallback": False})
+    for count, first, second in ((10, 0, 2), (10, 1, 3), (20, 5, 8), (20, 8, 5)):
+        memories = [torch.arange(float(count)) for _ in range(2)]
+        found, expected = (
+            function(memory[first:][:4], memory[second:][:4])
+            for function, memory in zip((compiled, changes_both), memories, strict=True)
+        )
+        assert torch.equal(found, expected)
+        assert torch.equal(*memories)
+    assert len(hotdesk.dynamo_report().compiled) == 1

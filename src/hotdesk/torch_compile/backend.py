@@ -24,6 +24,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from torch._functorch._aot_autograd.schemas import OutputType
     from torch._functorch._aot_autograd.utils import make_boxed_func
     from torch._guards import CompileContext, TracingContext
+    from torch.multiprocessing.reductions import StorageWeakRef
     from torch.utils._python_dispatch import _disable_current_modes
     from torch.utils.checkpoint import CheckpointPolicy
 
@@ -143,7 +144,7 @@ def _compiled(module: torch.fx.GraphModule, example_inputs: Sequence[Any], setti
     )
     make_literals_outside(module)
     with indexed_by_tensors(module), tracing(has_gradients=has_gradients) as decompositions:
-        return aot_autograd(
+        compiled = aot_autograd(
             fw_compiler=forward,
             bw_compiler=backward,
             inference_compiler=inference,
@@ -151,6 +152,43 @@ def _compiled(module: torch.fx.GraphModule, example_inputs: Sequence[Any], setti
             partition_fn=_partitioned,
             keep_inference_input_mutations=True,
         )(module, example_inputs)
+    offsets = _offsets(example_inputs) if _has_bases(len(example_inputs)) else {}
+    return _where_they_lay(compiled, module, offsets) if offsets else compiled
+
+
+def _has_bases(inputs: int) -> bool:
+    """Whether AOTAutograd has one memory among the arguments of its graph for several that overlap."""
+    context = TracingContext.try_get()
+    known: Any = context.fw_metadata if context is not None else None
+    return known is not None and len(known.input_info) < inputs
+
+
+def _offsets(example_inputs: Sequence[Any]) -> dict[int, int]:
+    """Where in their memory arguments begin that share it with others, by number, in elements."""
+    numbers: dict[Any, list[int]] = {}
+    for number, each in enumerate(example_inputs):
+        if isinstance(each, torch.Tensor) and each.layout is torch.strided:
+            numbers.setdefault(StorageWeakRef(each.untyped_storage()), []).append(number)
+    shared = [number for each in numbers.values() if len(each) > 1 for number in each]
+    found = {number: example_inputs[number].storage_offset() for number in shared}
+    return {
+        number: offset.node.hint if isinstance(offset, torch.SymInt) else offset for number, offset in found.items()
+    }
+
+
+def _where_they_lay(
+    compiled: Callable[..., Any], module: torch.fx.GraphModule, offsets: Mapping[int, int]
+) -> Callable[..., Any]:
+    """Calls that have overlapping arguments elsewhere in their memory than `offsets` run in eager PyTorch.
+
+    AOTAutograd has taken the offsets for constants, and no guard compares them.
+    """
+
+    def run(*args: Any) -> Any:
+        is_there = all(args[number].storage_offset() == offset for number, offset in offsets.items())
+        return compiled(*args) if is_there else module.forward(*args)
+
+    return run
 
 
 def _program(
