@@ -1,7 +1,9 @@
 """Elementary functions on f32 as branch-free arithmetic, so that loops which call them become vector code.
 
-    math.exp %x : f32        ->   func.call @hotdesk_exp(%x) : (f32) -> f32
-    arith.remf %x, %y : f32  ->   func.call @hotdesk_remf(%x, %y) : (f32, f32) -> f32
+    math.exp %x : f32         ->   func.call @hotdesk_exp(%x) : (f32) -> f32
+    arith.remf %x, %y : f32   ->   func.call @hotdesk_remf(%x, %y) : (f32, f32) -> f32
+    1 / (1 + math.exp(-x))    ->   func.call @hotdesk_sigmoid(%x) : (f32) -> f32
+    x/2 (1 + math.erf(x/√2))  ->   func.call @hotdesk_gelu(%x) : (f32) -> f32
 
 Each function reduces its argument, evaluates a polynomial (coefficients: minimax fits on the reduced range, made for these
 functions by Lawson's iteration) and puts the result together with selects instead of branches. LLVM inlines it into the
@@ -18,12 +20,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import constant, create, replace
 from hotdesk.ir.context import entered
 from hotdesk.ir.types import scalar_of
-from hotdesk.ir.walking import constant_of, nested_ops
+from hotdesk.ir.walking import constant_of, constant_op, defining_op, made_by, nested_ops
 
 _LN2_HIGH = 0.693145751953125  # 15 bits: its product with an exponent is exact
 _LN2_LOW = 1.4286068203094172e-06
@@ -31,6 +34,9 @@ _LOG2_E = 1.4426950408889634
 _ROUNDER = 12582912.0  # 3 · 2^22: adding it leaves the nearest integer in the low bits
 _WIDE_ROUNDER = 6755399441055744.0  # 3 · 2^51: the same for f64
 _SQRT_HALF_BITS = 0x3F3504F3
+_SQRT_HALF = 0.5**0.5
+_CLOSE = 1e-6
+"""Of a number: more than what it loses by rounding to f32."""
 _TWO_OVER_PI = (0xA2F983, 0x6E4E44, 0x1529FC, 0x2757D1, 0xF534DD, 0xC0DB62, 0x95993C, 0x439041, 0xFE5163)
 """2/π in digits of 24 bits, enough for the largest float."""
 _FIRST_SCALED = 47
@@ -172,11 +178,15 @@ def _scaled(x: _Scalar, exponent: _Scalar) -> _Scalar:
     return x * _power_of_two(half) * _power_of_two(exponent - half)
 
 
-def _exp_parts(x: _Scalar) -> tuple[_Scalar, _Scalar, _Scalar]:
-    """n (bits of an i32), r and P with e^x = 2^n · (1 + r + r² P), |r| ≤ ln 2 / 2; x from -151 ln 2 to 128 ln 2."""
+def _exp_parts(x: _Scalar, low: _Scalar | None = None) -> tuple[_Scalar, _Scalar, _Scalar]:
+    """n (bits of an i32), r and P with e^x = 2^n · (1 + r + r² P), |r| ≤ ln 2 / 2; x from -151 ln 2 to 128 ln 2.
+
+    `low` is what x has lost by rounding.
+    """
     shifted = x.fma(_LOG2_E, _ROUNDER)
     whole = shifted - _ROUNDER
-    r = whole.fma(-_LN2_LOW, whole.fma(-_LN2_HIGH, x))
+    high = whole.fma(-_LN2_HIGH, x)
+    r = whole.fma(-_LN2_LOW, high) if low is None else high + whole.fma(-_LN2_LOW, low)
     p = _polynomial(
         r, (0.5000000078136531, 0.16666666856144904, 0.04166626927324281, 0.008333265339695814, 0.0013946116998904828,
             0.00019917873656305032)
@@ -303,6 +313,39 @@ def _erf(x: _Scalar) -> _Scalar:
     )  # fmt: skip
     far = -_exp2_of_rest(log2_rest) + 1.0
     return a.compare("olt", 0.94).choose(near, far).with_sign_of(x)
+
+
+def _sigmoid(x: _Scalar) -> _Scalar:
+    """By the power of -|x|, which does not overflow."""
+    power = _exp(-x.unary("absf"))
+    return x.compare("olt", 0.0).choose(power, power.function.constant(1.0, "f32")) / (power + 1.0)
+
+
+def _gelu(x: _Scalar) -> _Scalar:
+    """x/2 (1 + erf(x/√2)), of which nothing is lost below 0, where 1 + erf is a small difference.
+
+    That is 0 or x, less t/2 e^(-t²/2) R(1 / (t + 3)), where t = |x|. What t² and 1 / (t + 3) lose by rounding is added to the
+    exponent: R grows by some 1.9 times what its argument grows by.
+    """
+    t = x.unary("absf")
+    vanishes = t.compare("ogt", 14.4)
+    t = vanishes.choose(1.0, t)
+    square, above = t * t, t + 3.0
+    lost = t.fma(t, -square)
+    q = t.function.constant(1.0, "f32") / above
+    rest = (-q).fma(t - (above - 3.0), (-q).fma(above, 1.0))
+    n, r, p = _exp_parts(square * -0.5, lost.fma(-0.5, rest * 1.9))
+    ratio = _polynomial(
+        q, (9.72068795807024e-06, 0.7970736705060922, 2.4229849099374876, 5.778450746660767, 22.20105220926786,
+            -42.38510434929717, 379.0472386629282, -1308.5029652912845, 1795.7403266106373, -817.6773948914998,
+            -141.91502506054806)
+    )  # fmt: skip
+    half = t * -0.5
+    tail = ratio * half
+    product = (r * r).fma(p, r).fma(tail, ratio.fma(half, -tail)) + tail
+    below = vanishes.choose(0.0, product * _power_of_two(n + 64) * 2.0**-64)  # rounded once
+    result = x.compare("olt", 0.0).choose(below, x + below).with_sign_of(x)
+    return x.compare("oeq", float("-inf")).choose(float("nan"), result)
 
 
 def _quarter_turns(x: _Scalar) -> tuple[_Scalar, _Scalar]:
@@ -465,9 +508,14 @@ _FUNCTIONS: dict[str, tuple[Callable[..., _Scalar], int]] = {
     "atan": (_atan, 1),
     "powf": (_pow, 2),
     "remf": (_remf, 2),
+    "gelu": (_gelu, 1),
+    "sigmoid": (_sigmoid, 1),
 }
 
-ELEMENTARY: tuple[str, ...] = tuple(_FUNCTIONS)
+COMPOSED: tuple[str, ...] = ("gelu", "sigmoid")
+"""The functions here that several ops together compute."""
+
+ELEMENTARY: tuple[str, ...] = tuple(name for name in _FUNCTIONS if name not in COMPOSED)
 """The ops of the `math` dialect that have a function here, and `arith.remf`."""
 
 _MULTIPLIED = {2.0: 1, 3.0: 2}
@@ -514,7 +562,13 @@ def use_elementary_functions(module: ir.Module) -> None:
     """
     used: dict[tuple[str, int], None] = {}
     with entered(module.operation):
-        f32 = ir.F32Type.get()
+        composed = [found for found in map(_composed, nested_ops(module.operation)) if found is not None]
+        for name, op, x in reversed(composed):  # the argument of one may be what another one is put in for
+            lanes = _lanes(x.type) or 0
+            used[name, lanes] = None
+            read = list(op.operands)
+            replace(op, _called(name, lanes, [x], op))
+            _erase_unused(read)
         for op in nested_ops(module.operation):
             dialect, _, name = op.name.partition(".")
             if dialect != ("arith" if name == "remf" else "math") or name not in (*_FUNCTIONS, "fpowi"):
@@ -524,8 +578,8 @@ def use_elementary_functions(module: ir.Module) -> None:
             if exponent in _MULTIPLIED:
                 _multiply_out(op, _MULTIPLIED[exponent])
                 continue
-            lanes = kind.shape[0] if isinstance(kind, ir.VectorType) and kind.rank == 1 else 0
-            if scalar_of(kind) != f32 or (kind != f32 and not lanes):
+            lanes = _lanes(kind)
+            if lanes is None:
                 continue
             if name == "fpowi":
                 if not abs(exponent) <= _MOST_EXACT:
@@ -534,13 +588,109 @@ def use_elementary_functions(module: ir.Module) -> None:
                 replace(op, power)
                 op, name = power, "powf"
             used[name, lanes] = None
-            callee = {"callee": ir.FlatSymbolRefAttr.get(symbol(name, lanes))}
-            replace(op, create("func.call", list(op.operands), [kind], callee, before=op))
+            replace(op, _called(name, lanes, list(op.operands), op))
         for name, lanes in used:
             parsed = ir.Module.parse(text(name, lanes))  # kept while its function moves
             function = parsed.body.operations[0]
             function.operation.detach_from_parent()
             module.body.append(function)
+
+
+def _erase_unused(values: Sequence[ir.Value]) -> None:
+    """Erases what made values that nobody reads, and what only that has read."""
+    for value in values:
+        maker = defining_op(value)
+        if maker is not None and maker.name.startswith(("arith.", "math.")) and not list(value.uses):
+            read = list(maker.operands)
+            maker.erase()
+            _erase_unused(read)
+
+
+def _lanes(kind: ir.Type) -> int | None:
+    """How many f32 a vector has, 0 for one alone; None for any other type."""
+    if kind == ir.F32Type.get():
+        return 0
+    return (
+        kind.shape[0]
+        if isinstance(kind, ir.VectorType) and kind.rank == 1 and scalar_of(kind) == ir.F32Type.get()
+        else None
+    )
+
+
+def _called(name: str, lanes: int, operands: Sequence[ir.Value], before: ir.Operation) -> ir.Operation:
+    callee = {"callee": ir.FlatSymbolRefAttr.get(symbol(name, lanes))}
+    return create("func.call", operands, [operands[0].type], callee, before=before)
+
+
+def _composed(op: ir.Operation) -> tuple[str, ir.Operation, ir.Value] | None:
+    """What an op of f32 is the inner part of, with the outermost op and the argument; None where others read a part of it."""
+    if op.name not in ("math.erf", "math.exp") or _lanes(op.results[0].type) is None:
+        return None
+    added = _only_user(op, "arith.addf")
+    if added is None or _number(_other(added, op)) != 1:
+        return None
+    if op.name == "math.erf":
+        x = _without_factor(op.operands[0], _SQRT_HALF)
+        found = None if x is None else _halved_times(added, x)
+        return None if x is None or found is None else ("gelu", found, x)
+    negated, quotient = made_by(op.operands[0], "arith.negf"), _only_user(added, "arith.divf")
+    if negated is None or quotient is None or _number(quotient.operands[0]) != 1:
+        return None
+    return "sigmoid", quotient, negated.operands[0]
+
+
+def _halved_times(op: ir.Operation, x: ir.Value) -> ir.Operation | None:
+    """The product of a result with x and a half, in any order."""
+    product, factors = op, list[str]()
+    while len(factors) < 2:
+        outer = _only_user(product, "arith.mulf")
+        if outer is None:
+            return None
+        other = _other(outer, product)
+        more = ["half"] * (_number(other) == 0.5) + ["x"] * (other == x)
+        halved = _without_factor(other, 0.5)
+        more = more or ["half", "x"] * (halved is not None and halved == x)
+        if not more:
+            return None
+        product, factors = outer, [*factors, *more]
+    return product if sorted(factors) == ["half", "x"] else None
+
+
+def _only_user(op: ir.Operation, name: str) -> ir.Operation | None:
+    """The op that reads a result, once, and nobody else does, if it has that name."""
+    uses = list(op.results[0].uses)
+    owner = cast(Any, uses[0].owner).operation if len(uses) == 1 else None
+    return owner if owner is not None and owner.name == name else None
+
+
+def _other(op: ir.Operation, operand: ir.Operation) -> ir.Value:
+    """The operand of an op of two that is not the result of the other op."""
+    first, second = op.operands
+    return second if first == operand.results[0] else first
+
+
+def _without_factor(value: ir.Value, factor: float) -> ir.Value | None:
+    """What was multiplied by a factor, or divided by one over it; None if that did not make the value."""
+    op = made_by(value, "arith.mulf", "arith.divf")
+    if op is None:
+        return None
+    for place, by in ((1, factor), (1, 1 / factor), (0, factor)):
+        is_quotient = by != factor
+        number = _number(op.operands[place])
+        if (op.name == "arith.divf") == is_quotient and number is not None and abs(number / by - 1) < _CLOSE:
+            return op.operands[1 - place]
+    return None
+
+
+def _number(value: ir.Value) -> float | None:
+    """The number of a constant, or the one that a constant vector is made of."""
+    op = constant_op(value)
+    if op is None:
+        return None
+    attribute: Any = op.attributes["value"]
+    if isinstance(attribute, ir.DenseElementsAttr):
+        attribute = attribute.get_splat_value() if attribute.is_splat else None
+    return attribute.value if isinstance(attribute, ir.FloatAttr) else None
 
 
 def _exponent(power: ir.Operation) -> float:

@@ -18,7 +18,7 @@ from torch_mlir import ir
 from torch_mlir.execution_engine import ExecutionEngine
 
 from hotdesk.ir.context import make_context
-from hotdesk.kernels.elementary import ELEMENTARY, use_elementary_functions
+from hotdesk.kernels.elementary import COMPOSED, ELEMENTARY, use_elementary_functions
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
 
 Floats = npt.NDArray[np.float32]
@@ -26,6 +26,7 @@ Doubles = npt.NDArray[np.float64]
 
 _MOST_ULPS = 4.0
 _ALL = 1 << 32
+_ALL_OPS = (*ELEMENTARY, *COMPOSED, "rsqrt")
 _CHUNK = 1 << 22
 
 _REFERENCES: dict[str, Callable[..., Doubles]] = {
@@ -44,7 +45,22 @@ _REFERENCES: dict[str, Callable[..., Doubles]] = {
     "atan": np.arctan,
     "powf": np.power,
     "remf": np.fmod,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "sigmoid": lambda x: np.where(x < 0, np.exp(np.minimum(x, 0)), 1) / (1 + np.exp(-np.abs(x))),
+    "gelu": lambda x: x * 0.5 * torch.erfc(torch.from_numpy(x) * -(0.5**0.5)).numpy(),
 }
+_LINES = {
+    "rsqrt": ["math.rsqrt %x"],
+    "sigmoid": ["arith.negf %x", "math.exp %z0", "arith.addf %z1, %one", "arith.divf %one, %z2"],
+    "gelu": [
+        "arith.mulf %x, %root",
+        "math.erf %z0",
+        "arith.addf %z1, %one",
+        "arith.mulf %x, %half",
+        "arith.mulf %z3, %z2",
+    ],
+}
+"""Functions of several ops, each with the number of its line, or of one that is in the processor."""
 _OF_TWO = ("powf", "remf")
 _SPECIAL = np.array(
     [0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 0.5, -0.5, 2, -2, 3, -3, -3.5, 1e10, -1e10, 16777217, 1e-45, -1e-45],
@@ -58,6 +74,13 @@ def _loop(op: str, lanes: int) -> str:
         ("vector.load", "vector.store", f"vector<{lanes}xf32>") if lanes else ("memref.load", "memref.store", "f32")
     )
     of = f", {kind}" if lanes else ""
+    lines = _LINES.get(op, [f"{'arith' if op == 'remf' else 'math'}.{op} {inputs}"])
+    body = "\n    ".join(f"%z{number} = {line} : {kind}" for number, line in enumerate(lines))
+    numbers = {"one": 1, "half": 0.5, "root": 0.5**0.5}
+    constants = "\n  ".join(
+        f"%{name} = arith.constant {f'dense<{number:e}>' if lanes else f'{number:e}'} : {kind}"
+        for name, number in numbers.items()
+    )
     return f"""
 func.func @run(%a: memref<f32>, %b: memref<f32>, %c: memref<f32> {{llvm.noalias}}, %n: index) {{
   %c0 = arith.constant 0 : index
@@ -65,11 +88,12 @@ func.func @run(%a: memref<f32>, %b: memref<f32>, %c: memref<f32> {{llvm.noalias}
   %A = memref.reinterpret_cast %a to offset: [0], sizes: [%n], strides: [1] : memref<f32> to memref<?xf32>
   %B = memref.reinterpret_cast %b to offset: [0], sizes: [%n], strides: [1] : memref<f32> to memref<?xf32>
   %C = memref.reinterpret_cast %c to offset: [0], sizes: [%n], strides: [1] : memref<f32> to memref<?xf32>
+  {constants}
   scf.for %i = %c0 to %n step %c1 {{
     %x = {load} %A[%i] : memref<?xf32>{of}
     %y = {load} %B[%i] : memref<?xf32>{of}
-    %z = {"arith" if op == "remf" else "math"}.{op} {inputs} : {kind}
-    {store} %z, %C[%i] : memref<?xf32>{of}
+    {body}
+    {store} %z{len(lines) - 1}, %C[%i] : memref<?xf32>{of}
   }}
   return
 }}"""
@@ -120,20 +144,20 @@ def _floats(start: int, stop: int, step: int) -> Floats:
     return np.arange(start, stop, step, dtype=np.uint64).astype(np.uint32).view(np.float32)
 
 
-@pytest.mark.parametrize("op", ELEMENTARY)
+@pytest.mark.parametrize("op", _ALL_OPS)
 def test_floats_of_all_magnitudes(op: str) -> None:
     x = _floats(0, _ALL, 4099)
     y = np.random.default_rng(0).permutation(x)
     _check(op, x, y)
 
 
-@pytest.mark.parametrize("op", ELEMENTARY)
+@pytest.mark.parametrize("op", _ALL_OPS)
 def test_special_values(op: str) -> None:
     x, y = (each.ravel().copy() for each in np.meshgrid(_SPECIAL, _SPECIAL))
     _check(op, x, y)
 
 
-@pytest.mark.parametrize("op", ELEMENTARY)
+@pytest.mark.parametrize("op", _ALL_OPS)
 def test_vectors_have_the_same_functions(op: str) -> None:
     x = np.concatenate([np.resize(_SPECIAL, 64), _floats(0, _ALL, 65537)])
     x = x[: x.size // 16 * 16]
@@ -171,7 +195,7 @@ def test_remainders_are_exact() -> None:
         np.testing.assert_array_equal(_compiled("remf")(x, y), np.fmod(x, y))
 
 
-@pytest.mark.parametrize("op", ELEMENTARY)
+@pytest.mark.parametrize("op", [*ELEMENTARY, *COMPOSED])
 def test_the_c_library_is_not_called(op: str) -> None:
     text = _compiled(op).text
     assert f"llvm.call @hotdesk_{op}(" in text
@@ -215,6 +239,73 @@ def test_other_whole_exponents_stay(exponent: int, kinds: str) -> None:
     assert "math.fpowi" in _power("fpowi", str(exponent), kinds)
 
 
+@pytest.mark.parametrize(
+    ("scaled", "product", "is_one"),
+    [
+        ("arith.divf %x, %r2", ["arith.mulf %s, %half", "arith.mulf %p0, %x"], True),
+        ("arith.mulf %r, %x", ["arith.mulf %x, %s", "arith.mulf %half, %p0"], True),
+        ("arith.mulf %x, %r", ["arith.divf %x, %two", "arith.mulf %s, %p0"], True),
+        ("arith.mulf %x, %half", ["arith.mulf %s, %half", "arith.mulf %p0, %x"], False),
+        ("arith.divf %r2, %x", ["arith.mulf %s, %half", "arith.mulf %p0, %x"], False),
+        ("arith.mulf %x, %r", ["arith.mulf %s, %x", "arith.mulf %p0, %x"], False),
+        ("arith.mulf %x, %r", ["arith.mulf %s, %y", "arith.mulf %p0, %half", "arith.mulf %p1, %x"], False),
+        ("arith.mulf %x, %r", ["arith.mulf %s, %half", "arith.mulf %p0, %y", "arith.mulf %p1, %x"], False),
+        ("arith.mulf %x, %r", ["arith.mulf %s, %half", "arith.mulf %p0, %x", "arith.addf %p1, %p0"], False),
+    ],
+)
+def test_which_products_are_gelu(scaled: str, product: list[str], is_one: bool) -> None:
+    lines = "\n  ".join(f"%p{number} = {line} : f32" for number, line in enumerate(product))
+    source = f"""
+func.func @run(%x: f32, %y: f32) -> f32 {{
+  %r = arith.constant 0.707106769 : f32
+  %r2 = arith.constant 1.41421354 : f32
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %half = arith.constant 0.5 : f32
+  %u = {scaled} : f32
+  %e = math.erf %u : f32
+  %s = arith.addf %one, %e : f32
+  {lines}
+  return %p{len(product) - 1} : f32
+}}"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(source)
+        use_elementary_functions(module)
+        assert module.operation.verify()
+        assert ("call @hotdesk_gelu(%arg0)" in str(module)) == is_one
+
+
+def test_functions_of_one_another() -> None:
+    source = """
+func.func @run(%x: f32) -> f32 {
+  %one = arith.constant 1.0 : f32
+  %half = arith.constant 0.5 : f32
+  %r = arith.constant 0.707106769 : f32
+  %n = arith.negf %x : f32
+  %e = math.exp %n : f32
+  %d = arith.addf %e, %one : f32
+  %s = arith.divf %one, %d : f32
+  %u = arith.mulf %s, %r : f32
+  %f = math.erf %u : f32
+  %g = arith.addf %f, %one : f32
+  %h = arith.mulf %s, %half : f32
+  %k = arith.mulf %h, %g : f32
+  %v = arith.mulf %k, %r : f32
+  %w = math.erf %v : f32
+  %y = arith.addf %w, %one : f32
+  %z = arith.mulf %y, %half : f32
+  %t = arith.mulf %z, %k : f32
+  return %t : f32
+}"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(source)
+        use_elementary_functions(module)
+        assert module.operation.verify()
+        body = str(module).partition("}")[0]
+    called = [line.partition("call @hotdesk_")[2].partition("(")[0] for line in body.splitlines() if "call @" in line]
+    assert called == ["sigmoid", "gelu", "gelu"]
+
+
 def test_other_types_stay() -> None:
     source = "func.func @run(%x: f64) -> f64 {\n  %y = math.exp %x : f64\n  return %y : f64\n}"
     with make_context(), ir.Location.unknown():
@@ -224,7 +315,7 @@ def test_other_types_stay() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("op", [op for op in ELEMENTARY if op not in _OF_TWO])
+@pytest.mark.parametrize("op", [op for op in _ALL_OPS if op not in _OF_TWO])
 def test_every_float(op: str) -> None:
     for start in range(0, _ALL, _CHUNK):
         x = _floats(start, start + _CHUNK, 1)

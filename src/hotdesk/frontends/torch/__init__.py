@@ -5,7 +5,7 @@ Read first `export.py`, then `signature.py`, `specs.py` and `dims.py` with `symb
 that programs have not; `saved_calling.py` without PyTorch), `decompositions` (ops taken apart; `distinct_calls.py` does so once
 for equal calls, by `call_tracing.py`) and `cutting.py` (ops that torch-mlir does not see; sizes in `size_values.py`) with those
 that are cut: `control_flow.py`, `data_sizes.py` (with `selections.py` and `size_checks.py`), `size_numbers.py`,
-`advanced_indexing.py`, `random.py`, `reinterpreted.py`, `foreign.py`.
+`advanced_indexing.py`, `running_extremes.py`, `random.py`, `reinterpreted.py`, `foreign.py`.
 
 What a model is put right by before it is exported: `functions.py`, `examples.py`, `assigned.py`; after that, in this order:
 `subgraph_constants.py`, `functionalized.py`, `transposed_writes`, then before import `tensor_assertions.py`, `empties.py`,

@@ -68,6 +68,7 @@ from hotdesk.frontends.torch.refusals import (
 )
 from hotdesk.frontends.torch.refused_types import refuse_types_without_kernel
 from hotdesk.frontends.torch.reinterpreted import Reinterpreted, is_reinterpretation
+from hotdesk.frontends.torch.running_extremes import RunningExtreme, is_running_extreme
 from hotdesk.frontends.torch.selections import settle_selections
 from hotdesk.frontends.torch.signature import (
     arguments_of,
@@ -349,6 +350,8 @@ class _GraphLowering:
                 flow[node] = lambda node, _places: Reinterpreted((node.all_input_nodes[0],))
             elif is_gather(node):
                 flow[node] = lambda node, _places: Gather.of(node)
+            elif is_running_extreme(node):
+                flow[node] = lambda node, _places: RunningExtreme.of(node)
             elif is_draw(node):
                 flow[node] = lambda node, _places: Draw.of(node)
             elif is_size_number(node):

@@ -80,8 +80,13 @@ def neutral(k: KernelBuilder, kind: str, reduction: Reduction = "sum") -> str:
     number = elements.neutral(kind, reduction)
     if kind == "i1":
         return k.constant("true" if number else "false", kind)
+    return k.constant(literal(number, kind), kind)
+
+
+def literal(number: float, kind: str) -> str:
+    """A whole number, or an infinity, as text of a type."""
     if not isinstance(number, float):
-        return k.constant(f"{number}.0" if is_float(kind) else str(number), kind)
+        return f"{number}.0" if is_float(kind) else str(number)
     infinity = {"f16": 0x7C00, "bf16": 0x7F80, "f32": 0x7F800000, "f64": 0x7FF0000000000000}[kind]
     sign = 1 << (bits(kind) - 1) if number < 0 else 0
-    return k.constant(f"0x{infinity | sign:0{bits(kind) // 4}X}", kind)
+    return f"0x{infinity | sign:0{bits(kind) // 4}X}"

@@ -1,4 +1,4 @@
-"""PyTorch ops on booleans, integers and scalars, and running maxima, as PyTorch defines them.
+"""PyTorch ops on booleans, integers and scalars, and on floats that are no numbers, as PyTorch defines them.
 
 * booleans are clamped by their disjunction and conjunction, sorted as integers (torch-mlir sees True as −1), and multiplied as
   64-bit integers;
@@ -7,7 +7,7 @@
 * a shift by less than 0, or by all bits, leaves 0, and the sign on the way to the right (LLVM leaves it open);
 * a scalar is reduced along a dim as a vector of one element is;
 * NaN is sorted behind everything, and is the largest of all;
-* running maxima, minima and logarithms of sums of exponentials by doubling steps (Hillis and Steele, 1986);
+* running logarithms of sums of exponentials by doubling steps (Hillis and Steele, 1986);
 * `fmax` and `fmin` broadcast, and leave NaN aside.
 """
 
@@ -204,57 +204,24 @@ def _cumprod(x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor
     return NotImplemented if dtype is None else aten.cumprod(x.to(dtype), dim).to(dtype)
 
 
-def _running(x: Tensor, dim: int, combine: Callable[..., tuple[Tensor, ...]], *more: Tensor) -> tuple[Tensor, ...]:
-    """What `combine` makes of all elements up to each one; it takes what comes before, then what comes behind."""
-    state, size, step = (x, *more), x.size(dim), 1
-    while step < size:
-        before = [each.narrow(dim, 0, size - step) for each in state]
-        behind = [each.narrow(dim, step, size - step) for each in state]
-        joined = combine(*before, *behind)
-        state = tuple(torch.cat([a.narrow(dim, 0, step), b], dim) for a, b in zip(state, joined, strict=True))
-        step *= 2
-    return state
-
-
 def _logcumsumexp(x: Tensor, dim: int) -> Tensor:
     if x.dim() == 0:
         return x.clone()
     if not isinstance(x.size(dim), int) or not x.dtype.is_floating_point:
         return NotImplemented
 
-    def both(a: Tensor, b: Tensor) -> tuple[Tensor]:
+    size, step = x.size(dim), 1
+    while step < size:
+        a, b = x.narrow(dim, 0, size - step), x.narrow(dim, step, size - step)
         large = torch.maximum(a, b)
         rest = torch.log1p(torch.exp(-torch.abs(a - b)))
-        return (torch.where(torch.isinf(large), large, large + rest),)
+        joined = torch.where(torch.isinf(large), large, large + rest)
+        x, step = torch.cat([x.narrow(dim, 0, step), joined], dim), 2 * step
+    return x
 
-    return _running(x, dim, both)[0]
 
-
-def _extremes(order: Callable[..., Tensor]) -> Callable[..., tuple[Tensor, Tensor]]:
-    """Running extremes and where the last of equal ones is; a NaN stays."""
-
-    def running(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-        if x.dim() == 0:
-            return x.clone(), torch.zeros([], dtype=torch.int64)
-        if not isinstance(x.size(dim), int):
-            return NotImplemented
-        if x.dtype == torch.bool:
-            values, found = running(x.to(torch.int32), dim)
-            return values != 0, found
-        shape = [1] * x.dim()
-        shape[dim] = x.size(dim)
-        places = torch.arange(x.size(dim)).reshape(shape).expand(x.shape)
-
-        def both(a: Tensor, i: Tensor, b: Tensor, j: Tensor) -> tuple[Tensor, Tensor]:
-            later = order(b, a)
-            if x.dtype.is_floating_point:
-                later = torch.isnan(b) | (torch.logical_not(torch.isnan(a)) & later)
-            return torch.where(later, b, a), torch.where(later, j, i)
-
-        values, found = _running(x, dim, both, places)
-        return values, found
-
-    return running
+def _running_extreme(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    return NotImplemented if x.dim() else (x.clone(), torch.zeros([], dtype=torch.int64))
 
 
 EXACT: dict[Any, Callable[..., Any]] = {
@@ -297,6 +264,6 @@ EXACT: dict[Any, Callable[..., Any]] = {
     aten.cumprod.default: either(_on_vector(aten.cumprod.default, 0), _cumprod),
     aten.prod.dim_int: _on_vector(aten.prod.dim_int, 0),
     aten.logcumsumexp.default: _logcumsumexp,
-    aten.cummax.default: _extremes(torch.ge),
-    aten.cummin.default: _extremes(torch.le),
+    aten.cummax.default: _running_extreme,
+    aten.cummin.default: _running_extreme,
 }
