@@ -2,9 +2,10 @@
 
     TENSORS    normalize named ops · attention · operands where they lie · positions · pads → insertions · split @prepare
                widen in readers · fuse elementwise · readers of concatenations in parts · invariants once
-               concatenations → insertions · early copies · tall sums in blocks · rematerialize · compute where inserted
+               concatenations → insertions · checks before loops · early copies · tall sums in blocks · rematerialize
+               compute where inserted
                sums in rows · choose destinations
-    MEMORY     one-shot bufferize · workspaces · deallocate · checks first
+    MEMORY     one-shot bufferize · workspaces · deallocate · checks first · writes rolled back
     parallel   memory for each worker of parallel loops and for what they reduce, where there are any
     lower      kernels and entry functions → LLVM dialect
 
@@ -34,6 +35,7 @@ from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from hotdesk.passes.buffers.checks_first import MoveChecksFirst
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.buffers.privatize import PrivatizeBuffers
+from hotdesk.passes.buffers.roll_back import RollBackWrites
 from hotdesk.passes.buffers.workspaces import AllocateWorkspaces
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.entry import KERNELS, addresses_text, kernels_of
@@ -42,6 +44,7 @@ from hotdesk.passes.lower.library import KernelLibrary, define_support
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
 from hotdesk.passes.tensor.attention import RecognizeAttention
 from hotdesk.passes.tensor.block_sums import SumInBlocks
+from hotdesk.passes.tensor.checks_before_loops import CheckBeforeLoops
 from hotdesk.passes.tensor.combine_in_rows import CombineInRows
 from hotdesk.passes.tensor.dead_code import EraseDead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
@@ -98,7 +101,8 @@ TENSORS = (
     Stage(
         "destinations",
         (
-            *(CopyResultsEarly(), SumInBlocks(), RematerializeCheapOps(), EliminateEmptyTensors(), COMBINED),
+            *(CheckBeforeLoops(), CopyResultsEarly(), SumInBlocks()),
+            *(RematerializeCheapOps(), EliminateEmptyTensors(), COMBINED),
             ChooseDestinations(reload_scalars=True, results_in_donated=True, overlapping_moves=True),
         ),
     ),
@@ -119,7 +123,7 @@ MEMORY = (
     ),
     Stage(
         "buffers",  # kernels load scalars again
-        (AllocateWorkspaces(), DeallocateAfterLastUse(reload_scalars=True), MoveChecksFirst()),
+        (AllocateWorkspaces(), DeallocateAfterLastUse(reload_scalars=True), MoveChecksFirst(), RollBackWrites()),
     ),
 )
 """Values to memory, and memory freed."""
@@ -251,8 +255,8 @@ def bufferize(module: ir.Module, log: Log) -> None:
 
 
 def move_checks(module: ir.Module, log: Log) -> None:
-    """What is done on the memory of programs that come as memrefs: their checks go in front of what they write."""
-    _run([Stage("buffers", (MoveChecksFirst(),))], module, log)
+    """What is done on programs that come as memrefs: checks go in front of what they write, or that is rolled back."""
+    _run([Stage("buffers", (MoveChecksFirst(), RollBackWrites()))], module, log)
 
 
 def has_parallel_loops(module: ir.Module) -> bool:
@@ -310,7 +314,7 @@ def lower(module: ir.Module, log: Log, *, deallocated: bool = True) -> Lowered:
 
 def _kernel_addresses(main: LoweredFunction) -> str:
     """A function that tells the addresses of kernels, for a profile, which calls them one by one; and their declarations."""
-    kernels = kernels_of(main.calls)
+    kernels = kernels_of((*main.calls, *main.undo))
     return "\n".join([*(f"llvm.func @{kernel}()" for kernel in kernels), addresses_text(KERNELS, kernels)])
 
 

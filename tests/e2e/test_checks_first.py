@@ -1,4 +1,4 @@
-"""Checks that end a call go in front of what it writes: state is as it was."""
+"""Checks that end a call go in front of what it writes, or that is put back: state is as it was."""
 
 # PyTorch is annotated in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from torch._higher_order_ops import while_loop
 
 import hotdesk
 from hotdesk.errors import ExecutionError
@@ -49,3 +51,222 @@ def test_a_call_that_a_check_ends_changes_no_state() -> None:
         assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items()), wrong
     program(torch.tensor([9]), torch.tensor([7]))
     assert (model.calls, model.keys[7].tolist()) == (2, [1] * 4)
+
+
+def _refused(program: Any, *arguments: Any) -> None:
+    with pytest.raises((ExecutionError, RuntimeError)):
+        program(*arguments)
+
+
+class Steps(torch.nn.Module):
+    """A loop that writes one row of a cache after the other, from a place on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cache: Any
+        self.calls: Any
+        self.mix = torch.nn.Linear(4, 4).requires_grad_(False)
+        self.register_buffer("calls", torch.zeros(()))
+        self.register_buffer("cache", torch.zeros(8, 4))
+
+    def forward(self, x: Any, first: Any, steps: Any) -> Any:
+        self.calls += 1
+
+        def step(i: Any, at: Any, x: Any, cache: Any) -> Any:
+            return i + 1, at + 2, torch.tanh(self.mix(x)), torch.index_copy(cache, 0, at.reshape(1), x)
+
+        start = (torch.tensor(0), first + 0, x, self.cache)
+        *_, x, cache = while_loop(lambda i, at, x, cache: i < steps, step, start)
+        self.cache.copy_(cache)
+        return x
+
+
+def test_a_place_in_a_loop_is_checked_before_it_runs_and_the_cache_not_copied() -> None:
+    model, eager = Steps(), Steps()
+    eager.load_state_dict(model.state_dict())
+    given = torch.ones(1, 4), torch.tensor(0), torch.tensor(1)
+    program = hotdesk.compile(model, given)
+    decisions = program.decisions()
+    assert {d.reason for d in decisions if d.subject.startswith("check of")} == {Reason.CHECKED_FIRST}
+    assert not [d for d in decisions if d.reason is Reason.KEPT_FOR_CHECKS]
+    for first, steps in ((0, 4), (3, 3), (1, 0)):
+        given = torch.randn(1, 4), torch.tensor(first), torch.tensor(steps)
+        torch.testing.assert_close(program(*given), eager(*given))
+        torch.testing.assert_close(model.cache, eager.cache)
+    before = model.cache.clone(), model.calls.clone()
+    for first, steps in ((0, 5), (7, 2), (-1, 1)):
+        _refused(program, torch.ones(1, 4), torch.tensor(first), torch.tensor(steps))
+        assert torch.equal(model.cache, before[0]), (first, steps)
+        assert torch.equal(model.calls, before[1])
+
+
+class Greedy(torch.nn.Module):
+    """A loop that looks up what it has computed, and writes it down: such a check cannot be made before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cache: Any
+        self.table = torch.nn.Parameter(torch.linspace(-1, 1, 2048 * 4).reshape(2048, 4), requires_grad=False)
+        self.register_buffer("cache", torch.zeros(8, 4))
+
+    def forward(self, x: Any, scale: Any) -> Any:
+        def step(i: Any, x: Any, cache: Any) -> Any:
+            cache = torch.index_copy(cache, 0, i.reshape(1), x)
+            best = (x @ self.table.T).softmax(-1).sum().round().long() * scale
+            return i + 1, torch.nn.functional.embedding(best.reshape(1), self.table), cache
+
+        start = (torch.tensor(0), x, self.cache)
+        _, x, cache = while_loop(lambda i, x, cache: i < 8, step, start)
+        self.cache.copy_(cache)
+        return x
+
+
+def test_what_a_loop_has_written_is_put_back() -> None:
+    model = Greedy()
+    program = hotdesk.compile(model, (torch.ones(1, 4), torch.tensor(1)))
+    (kept,) = [d for d in program.decisions() if d.reason is Reason.KEPT_FOR_CHECKS]
+    assert kept.bytes == 8 * 4 * 4
+    memory = program.memory()
+    assert memory.arena == memory.lower_bound
+    result = program(torch.ones(1, 4), torch.tensor(5))
+    torch.testing.assert_close(result, model.table[5:6])
+    before = model.cache.clone()
+    assert before.any(-1).all()
+    with pytest.raises(ExecutionError, match="what it changes in place is as before it"):
+        program(torch.full((1, 4), 2.0), torch.tensor(2048))
+    assert torch.equal(model.cache, before)
+    with pytest.raises(ExecutionError):
+        program.profile(torch.full((1, 4), 2.0), torch.tensor(2048))
+    assert torch.equal(model.cache, before)
+
+
+class Factored(torch.nn.Module):
+    """Counts its calls, and has PyTorch factorize a matrix."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: Any
+        self.seen: Any
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("seen", torch.zeros(3, 3))
+
+    def forward(self, x: Any) -> Any:
+        self.calls += 1
+        self.seen.add_(x)
+        y = torch.linalg.cholesky(self.seen)
+        self.seen.mul_(2)
+        return y
+
+
+def test_a_kernel_of_pytorch_that_fails_leaves_state_as_it_was() -> None:
+    model = Factored()
+    program = hotdesk.compile(model, (torch.eye(3),))
+    program(torch.eye(3))
+    _refused(program, -4 * torch.eye(3))
+    assert model.calls == 1
+    assert torch.equal(model.seen, 2 * torch.eye(3))
+    torch.testing.assert_close(program(2 * torch.eye(3)), 2 * torch.eye(3))
+    assert model.calls == 2
+
+
+def test_a_row_that_is_looked_up_into_state_is_checked_first() -> None:
+    class Looked(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.rows: Any
+            self.table = torch.nn.Parameter(torch.arange(12.0).reshape(3, 4), requires_grad=False)
+            self.register_buffer("rows", torch.zeros(2, 4))
+
+        def forward(self, ids: Any) -> Any:
+            self.rows.copy_(self.table[ids])
+            return ids + 1
+
+    model = Looked()
+    program = hotdesk.compile(model, (torch.tensor([0, 1]),))
+    program(torch.tensor([2, 0]))
+    before = model.rows.clone()
+    for wrong in ([0, 3], [5, 1]):
+        with pytest.raises(ExecutionError):
+            program(torch.tensor(wrong))
+        assert torch.equal(model.rows, before)
+    assert not [d for d in program.decisions() if d.reason is Reason.KEPT_FOR_CHECKS]
+
+
+MEMREFS = """
+func.func @main(%s: memref<?x3xf32, strided<[?, 1], offset: ?>>, %at: memref<?xindex>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %rows = memref.dim %s, %c0 : memref<?x3xf32, strided<[?, 1], offset: ?>>
+  %n = memref.dim %at, %c0 : memref<?xindex>
+  scf.for %i = %c0 to %n step %c1 {
+    %row = memref.load %at[%i] : memref<?xindex>
+    %below = arith.cmpi ult, %row, %rows : index
+    cf.assert %below, "a row"
+    memref.store %one, %s[%row, %i] : memref<?x3xf32, strided<[?, 1], offset: ?>>
+  }
+  return
+}"""
+DEEP = """
+func.func @main(%s: memref<2xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  memref.store %one, %s[%c0] : memref<2xf32>
+  call @again(%s, %n) : (memref<2xf32>, index) -> ()
+  return
+}
+func.func private @again(%s: memref<2xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %two = arith.constant 2.0 : f32
+  %more = arith.cmpi ugt, %n, %c0 : index
+  scf.if %more {
+    memref.store %two, %s[%c1] : memref<2xf32>
+    %less = arith.subi %n, %c1 : index
+    call @again(%s, %less) : (memref<2xf32>, index) -> ()
+  }
+  return
+}"""
+BLOCKS = """
+func.func @main(%s: memref<4xi64>, %n: i64) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c3 = arith.constant 3 : i64
+  cf.br ^head(%c0 : i64)
+^head(%i: i64):
+  %more = arith.cmpi slt, %i, %n : i64
+  cf.cond_br %more, ^body, ^end
+^body:
+  %below = arith.cmpi sle, %i, %c3 : i64
+  cf.assert %below, "few"
+  %place = arith.index_cast %i : i64 to index
+  memref.store %n, %s[%place] : memref<4xi64>
+  %next = arith.addi %i, %c1 : i64
+  cf.br ^head(%next : i64)
+^end:
+  return
+}"""
+
+
+def test_memrefs_of_the_caller_are_put_back() -> None:
+    table = np.zeros((4, 6), np.float32)
+    program = hotdesk.compile(MEMREFS)
+    with pytest.raises(ExecutionError, match="a row"):
+        program(table[1:, 2:5], np.array([0, 2, 3]))
+    assert not table.any()
+    program(table[1:, 2:5], np.array([0, 2, 1]))
+    assert sorted(map(tuple, np.argwhere(table))) == [(1, 2), (2, 4), (3, 3)]
+    pair = np.zeros(2, np.float32)
+    deep = hotdesk.compile(DEEP)
+    with pytest.raises(ExecutionError, match="of the stack"):
+        deep(pair, 10**7)
+    assert not pair.any()
+    deep(pair, 3)
+    assert pair.tolist() == [1, 2]
+    four = np.zeros(4, np.int64)
+    blocks = hotdesk.compile(BLOCKS)
+    with pytest.raises(ExecutionError, match="few"):
+        blocks(four, 5)
+    assert not four.any()
+    blocks(four, 4)
+    assert four.tolist() == [4] * 4

@@ -461,10 +461,10 @@ def test_state_without_memory_of_its_own(make: Any, match: str) -> None:
     assert "`rows`" in str(caught.value)
 
 
-def test_a_check_that_fails_says_what_may_be_half_written() -> None:
+def test_a_check_that_fails_says_that_state_is_as_before() -> None:
     model = Stateful(_writes_rows, rows=ROWS.clone())
     program = hotdesk.compile(model, AT[0])
-    with pytest.raises(ExecutionError, match="what it changes in place may be half written"):
+    with pytest.raises(ExecutionError, match="what it changes in place is as before it"):
         program(AT[0][0], torch.tensor([0, 6]))
 
 

@@ -86,6 +86,7 @@ def test_the_log_keeps_the_ir_after_each_pass_in_order() -> None:
         "hotdesk-hoist-invariants",
         "hotdesk-decompose-concat-and-pad#2",
         "fuse",
+        "hotdesk-check-before-loops",
         "hotdesk-copy-results-early",
         "hotdesk-sum-in-blocks",
         "hotdesk-rematerialize-cheap-ops",
@@ -96,6 +97,7 @@ def test_the_log_keeps_the_ir_after_each_pass_in_order() -> None:
         "hotdesk-allocate-workspaces",
         "hotdesk-buffer-deallocation",
         "hotdesk-move-checks-first",
+        "hotdesk-roll-back-writes",
         "kernels",
         "llvm",
         "entry",
@@ -145,12 +147,13 @@ TEXT = (
     "hotdesk-erase-dead,hotdesk-widen-in-readers,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
     "hotdesk-sink-concat,hotdesk-widen-in-readers,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
     "hotdesk-hoist-invariants,"
-    "hotdesk-decompose-concat-and-pad,hotdesk-erase-dead,hotdesk-copy-results-early,hotdesk-sum-in-blocks,hotdesk-rematerialize-cheap-ops,"
+    "hotdesk-decompose-concat-and-pad,hotdesk-erase-dead,hotdesk-check-before-loops,hotdesk-copy-results-early,hotdesk-sum-in-blocks,hotdesk-rematerialize-cheap-ops,"
     "hotdesk-eliminate-empty-tensors,"
     "hotdesk-combine-in-rows,hotdesk-choose-destinations{reload-scalars=true results-in-donated=true overlapping-moves=true},"
     "hotdesk-one-shot-bufferize{results-in-donated=true allow-return-allocs-from-loops=false reload-scalars=true "
     "overlapping-moves=true},"
-    "hotdesk-allocate-workspaces,hotdesk-buffer-deallocation{reload-scalars=true},hotdesk-move-checks-first)"
+    "hotdesk-allocate-workspaces,hotdesk-buffer-deallocation{reload-scalars=true},"
+    "hotdesk-move-checks-first,hotdesk-roll-back-writes)"
 )
 
 
@@ -161,7 +164,7 @@ def test_the_pipeline_is_a_text_that_runs_to_the_same_ir() -> None:
     assert log.pipeline == compiler()
     module = parse(PROGRAM)
     decisions = parse_pipeline(TEXT).run(module)
-    assert str(module) == log.ir["hotdesk-move-checks-first"]
+    assert str(module) == log.ir["hotdesk-roll-back-writes"]
     assert list(decisions) == log.decisions
 
 

@@ -309,6 +309,10 @@ class Reason(str, Enum):
         "callee-keeps-argument",
         "The function that is called cannot write its result where the argument lies.",
     )
+    KEPT_FOR_CHECKS = (
+        "kept-for-checks",
+        "A check may end the call when this is partly written, so what it held is copied first, and then put back.",
+    )
     WRITTEN_BEFORE_CHECK = (
         "written-before-check",
         "The check needs what is made or written later, so a call that it ends may have written state or arguments.",

@@ -19,6 +19,9 @@ KEEPS = "keeps"
 """The attribute of a foreign call that keeps something beside its results, for another call or for the caller: it runs in each
 call of the program, unless nobody uses its results."""
 
+KEPT = "hotdesk.kept"
+"""The attribute of a copy whose target keeps what its source held: a call that fails behind it copies that back."""
+
 
 def facts(op: ir.Operation) -> Facts:
     init = _INIT.get(op.name, len(op.operands) - 1)

@@ -34,6 +34,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-hoist-invariants": "hotdesk.passes.tensor.hoist_invariants:HoistInvariants",
     "hotdesk-sink-concat": "hotdesk.passes.tensor.sink_concat:SinkConcat",
     "hotdesk-decompose-concat-and-pad": "hotdesk.passes.tensor.decompose:DecomposeConcatAndPad",
+    "hotdesk-check-before-loops": "hotdesk.passes.tensor.checks_before_loops:CheckBeforeLoops",
     "hotdesk-copy-results-early": "hotdesk.passes.tensor.results_early:CopyResultsEarly",
     "hotdesk-eliminate-empty-tensors": "hotdesk.passes.tensor.eliminate_empty:EliminateEmptyTensors",
     "hotdesk-fuse-elementwise": "hotdesk.passes.tensor.fuse_elementwise:FuseElementwise",
@@ -74,6 +75,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-privatize-buffers": "hotdesk.passes.buffers.privatize:PrivatizeBuffers",
     "hotdesk-buffer-deallocation": "hotdesk.passes.buffers.deallocate:DeallocateAfterLastUse",
     "hotdesk-move-checks-first": "hotdesk.passes.buffers.checks_first:MoveChecksFirst",
+    "hotdesk-roll-back-writes": "hotdesk.passes.buffers.roll_back:RollBackWrites",
     "hotdesk-buffer-pipeline": "hotdesk.passes.buffers.pipeline:BufferPipeline",
 }
 

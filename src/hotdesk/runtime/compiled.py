@@ -112,13 +112,15 @@ def _profiled(lowered: LoweredFunction, machine: CompiledCode) -> Profiled:
     clock = getattr(time, "CLOCK_MONOTONIC", None)
     if clock is None:
         raise OptionError("profile", expected="a system with `clock_gettime`", got=sys.platform)
-    kernels, calls = kernels_of(lowered.calls), lowered.calls
+    kernels, calls = kernels_of((*lowered.calls, *lowered.undo)), lowered.calls
     addresses = (ctypes.c_int64 * max(1, len(kernels)))()
     machine.call(KERNELS, ctypes.addressof(addresses))
     with make_context(), ir.Location.unknown():
         if lowered.flow:
             module = profiled_flow(lowered.flow, lowered.entry, _PROFILED, clock)
         else:
-            module = ir.Module.parse(entry_text(_PROFILED, calls, NumberTable(), clock=clock))
+            numbers, status = NumberTable(), len(lowered.buffers) if lowered.undo else None
+            text = entry_text(_PROFILED, calls, numbers, status=status, clock=clock, undo=lowered.undo)
+            module = ir.Module.parse(text)
     code = CompiledCode(module, [_PROFILED], dict(zip(kernels, addresses, strict=False)))
     return Profiled(code.entry(_PROFILED), len(calls), bool(lowered.flow), code)

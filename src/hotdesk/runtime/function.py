@@ -152,7 +152,7 @@ class Function:
     def failure(self, code: int) -> ExecutionError:
         """What an assertion of the program says that has failed with this status."""
         failed = self._assertions[code]
-        changed = "" if not self.lowered.state else ", and what it changes in place may be half written"
+        changed = "" if not self.lowered.state else "; what it changes in place is as before it"
         op = f"`{failed.source.op}`"
         return ExecutionError(
             f"a check of {op} failed",

@@ -8,7 +8,8 @@ nothing.
 An allocation lives from the first op that touches any alias of it up to its `memref.dealloc`, which deallocation has put right
 behind the last one; deallocations in a row are one point. In a function without control flow all other bases live from the
 first op that touches them to just after the last one. So do its allocations in a user's program on memrefs, which is taken as it
-is: it frees late or not at all, and what it frees is not freed again.
+is: it frees late or not at all, and what it frees is not freed again. What a pass keeps for calls that fail lives until it is
+freed.
 
 With control flow the `memref.dealloc` of an allocation counts if it is in the same block; a user's program may free it long
 after the last op that touches any alias of it, which counts then. Arguments live from the first such op of the entry block to
@@ -38,6 +39,7 @@ from hotdesk.ir.walking import is_loop_or_branch, ops_outside_payloads, top_leve
 from hotdesk.models.cf import ASSERT
 from hotdesk.models.control_flow import CHOICE
 from hotdesk.models.func import CALL
+from hotdesk.models.hotdesk import KEPT
 from hotdesk.models.memref import COPY, QUIET, STORE, VIEWS
 from hotdesk.models.new_memory import ALLOC, ALLOCA, BASES, DEALLOC, SCOPE
 from hotdesk.program.symbolic import SymbolicSizes
@@ -166,7 +168,8 @@ class _Bases:
         most = tuple(0 if limit is None else limit for limit in limits)
         if self._straight:
             users = self._touching(buffer)
-            decided = self._lifetime(buffer) if kind == "alloc" and self._deallocated else None
+            freed = kind == "alloc" and (self._deallocated or self._is_kept(buffer))
+            decided = self._lifetime(buffer) if freed else None
             lower, upper = decided or ((users[0], users[-1] + 1) if users else (0, 0))
             return BufferUse(buffer.value, kind, lower, upper, size, most, users)
         if kind == "argument":
@@ -200,8 +203,12 @@ class _Bases:
                 first = min(first, self._numbers[above])
         if freed is None:
             return None
-        touched = None if self._deallocated else self._touched(buffer)
+        touched = None if self._deallocated or self._is_kept(buffer) else self._touched(buffer)
         return touched or (min(first, freed), freed)
+
+    def _is_kept(self, buffer: BufferValue) -> bool:
+        """Whether the buffer holds what a call that fails puts back, up to where it is freed."""
+        return any(KEPT in self._program.ops[user].operation.attributes for user in self._users[buffer.number])
 
     def _touched(self, base: BufferValue) -> tuple[int, int] | None:
         """From the first op of a base's block that touches any alias of it, or has one inside that does, to just after the last.

@@ -7,7 +7,7 @@
 A check moves (`checked-first`) iff
 
 1. it is a `cf.assert`, or those in a `linalg.generic` which may be loops of their own (`passes.lower.structured.checks`), in the
-   entry block of a function that writes state or arguments, behind the first op that may write such;
+   entry block of a function that writes state or arguments, in or behind the first op that may write such;
 2. what it is computed from is there in front of that op, or made by arithmetic, sizes, views, loads at places that are numbers,
    or loops of arithmetic that fill no more than 4 KiB: these are done again (`written-before-check`);
 3. nothing between that op and the place where it is read may write what it reads (`written-before-check`).
@@ -17,21 +17,18 @@ Checks in loops and branches stay there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import Kind
-from hotdesk.analysis.memrefs.buffer_reading import read_buffers
-from hotdesk.analysis.memrefs.origins import Origins
-from hotdesk.analysis.memrefs.writes import writes_of
+from hotdesk.analysis.memrefs.entry_writes import EntryWrites, changed_arguments
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import clone_with, create
 from hotdesk.ir.divisions import may_fail
 from hotdesk.ir.locations import source_of
-from hotdesk.ir.signature import signature
 from hotdesk.ir.types import element_bytes, element_of, is_memref, shape_of
 from hotdesk.ir.walking import captured_operands, constant_of, defining_op, dialect_of, entry_block, nested_ops
 from hotdesk.models.cf import ASSERT
@@ -60,9 +57,9 @@ class MoveChecksFirst(FunctionPass):
     def run_on(self, function: ir.Operation) -> list[Decision]:
         ops = [view.operation for view in entry_block(function).operations]
         checks = [op for op in ops if _is_check(op)]
-        if not checks or not _callers(function):
+        if not checks or not changed_arguments(function):
             return []
-        mover = _CheckMover(function, ops)
+        mover = _CheckMover(EntryWrites(function))
         return [mover.move(check) for check in checks if mover.is_late(check)]
 
 
@@ -70,37 +67,17 @@ def _is_check(op: ir.Operation) -> bool:
     return op.name == ASSERT or (has_checks(op) and can_check_apart(op))
 
 
-def _callers(function: ir.Operation) -> set[ir.Value]:
-    """The arguments that a call may find changed: state, and memory that the caller has the program write."""
-    formals = zip(entry_block(function).arguments, signature(function).arguments, strict=True)
-    return {
-        value
-        for value, formal in formals
-        if is_memref(value.type) and (formal.state is not None or formal.kind in ("state", "written"))
-    }
-
-
 class _CheckMover:
     """Moves checks of a function, whose entry block has these ops."""
 
-    def __init__(self, function: ir.Operation, ops: Sequence[ir.Operation]) -> None:
-        self._ops = ops
-        self._places = {op: place for place, op in enumerate(ops)}
-        self._program = read_buffers(function)
-        self._origins = Origins(self._program)
-        self._unknown = frozenset(each.number for each in self._program.buffers if each.kind is Kind.UNKNOWN)
-        self._writes: dict[int, list[int]] = {}  # the places where each memory may be written, in order
-        for op, written in writes_of(self._program, self._origins):
-            around = self._program.within(op.number, self._program.body[0])
-            if around is not None:
-                for memory in written:
-                    self._writes.setdefault(memory, []).append(self._places[self._program.ops[around].operation])
-        callers = {self._program.numbers[value] for value in _callers(function)} | self._unknown
-        self._first = min((self._writes[memory][0] for memory in callers if memory in self._writes), default=len(ops))
+    def __init__(self, writes: EntryWrites) -> None:
+        self._ops, self._places = writes.ops, writes.places
+        self._program, self._origins = writes.program, writes.origins
+        self._unknown, self._writes, self._first = writes.unknown, writes.at, writes.first
 
     def is_late(self, check: ir.Operation) -> bool:
-        """Whether a check stands behind the first write."""
-        return self._places[check] > self._first
+        """Whether a check stands behind the first write, or in the op that writes first."""
+        return self._places[check] >= self._first
 
     def move(self, check: ir.Operation) -> Decision:
         """Moves a check that is late, if it may."""

@@ -54,12 +54,12 @@ from hotdesk.kernels.parts import share_name
 from hotdesk.kernels.region import FUNCTIONS, GIVE, TAKE
 from hotdesk.models.cf import ASSERT
 from hotdesk.models.func import RETURN
-from hotdesk.models.hotdesk import FOREIGN, WITH_KERNELS, foreign_operands
+from hotdesk.models.hotdesk import FOREIGN, KEPT, WITH_KERNELS, foreign_operands
 from hotdesk.models.memref import COPY
 from hotdesk.models.new_memory import ALLOC, BASES, DEALLOC, GLOBAL
 from hotdesk.passes.lower.calls import KernelCall
 from hotdesk.passes.lower.entry import NumberTable
-from hotdesk.passes.lower.flow_checks import leave_where_failed, settle_assertions
+from hotdesk.passes.lower.flow_checks import UNDO, leave_where_failed, mark_undone, settle_assertions
 from hotdesk.passes.lower.flow_memory import give_back, pointer_to, put_at, shown, stack_at_entry, take
 from hotdesk.passes.lower.flow_operands import FlowOperands, KnownExtents
 from hotdesk.passes.lower.flow_profile import CALL
@@ -90,10 +90,14 @@ _DEEP = f"calls that take no more than {STACK >> 20} MiB of the stack"
 
 
 class EntryFlow(NamedTuple):
-    """The kernel calls of an entry function, by the number that each has in `text`, where the times of them can be taken."""
+    """The kernel calls of an entry function, by the number that each has in `text`, where the times of them can be taken.
+
+    `undo` are those that are made where one fails.
+    """
 
     calls: tuple[KernelCall, ...]
     text: str
+    undo: tuple[KernelCall, ...]
 
 
 class ControlFlowLowering:
@@ -130,6 +134,7 @@ class ControlFlowLowering:
         self._declared: dict[str, str] = {}
         self._outside: dict[str, str] = {}  # functions that are not the library's
         self._calls: list[KernelCall] = []
+        self._undo: list[KernelCall] = []
         self._told: tuple[Source, Work] | None = None  # of the op that is lowered; None if its calls are not counted
         self._point = 0  # the number of that
         self._in_region = False
@@ -170,7 +175,7 @@ class ControlFlowLowering:
         for loop, name, point in shared:
             self._point = point
             self._share(loop, name)
-        return EntryFlow(tuple(self._calls), self._leave(module))
+        return EntryFlow(tuple(self._calls), self._leave(module), tuple(self._undo))
 
     def _told_of(self, op: ir.Operation, extents: MemrefPlaces) -> tuple[Source, Work] | None:
         if _is_kernel_call(op):
@@ -313,6 +318,8 @@ class ControlFlowLowering:
             op.erase()
         elif op.name == FOREIGN:
             self._foreign(op)
+        elif KEPT in op.attributes:
+            self._keep(op)
         elif called_name(op) in self._called:
             self._call_of(op)
         elif has_kernel(op.name):
@@ -325,7 +332,19 @@ class ControlFlowLowering:
         if len(op.operands):
             raise LoweringError("results", expected="arguments in their place", got=f"{len(op.operands)} returned")
 
-    def _call(self, op: ir.Operation) -> None:
+    def _keep(self, op: ir.Operation) -> None:
+        """Has a copy made that keeps something, and behind it, where nobody comes by yet, the one that puts that back."""
+        back = elementwise_copy(op.operands[1], op.operands[0], op)
+        cast(Any, op).move_before(back)
+        self._call(op)
+        told, self._told = self._told, None
+        undo = self._call(back)
+        self._told = told
+        undo.attributes[UNDO] = ir.UnitAttr.get()
+        source, work = told or (Source(COPY), _UNKNOWN_WORK)
+        self._undo.append(KernelCall(callee_name(undo), (), (), (), source, work, self._point))
+
+    def _call(self, op: ir.Operation) -> ir.Operation:
         places = FlowOperands(op)
         kernel = self._library.kernel_of(op, places, places, computes=False)
         operands = [pointer_to(value, op, bytewise=op.name in WITH_KERNELS) for value in kernel.memrefs]
@@ -333,10 +352,11 @@ class ControlFlowLowering:
         operands += [*kernel.passed, *(pointer_to(scratch, op, as_in=kernel.memrefs[-1]) for scratch in kernel.scratch)]
         operands += [self._status] if kernel.needs_status else []
         self._declared.setdefault(kernel.name, ", ".join(str(value.type) for value in operands))
-        self._create_call(kernel.name, operands, op)
+        made = self._create_call(kernel.name, operands, op)
         if kernel.needs_status:
             leave_where_failed(self._status, op)
         op.erase()
+        return made
 
     def _create_call(
         self,
@@ -379,6 +399,7 @@ class ControlFlowLowering:
         _declare(self._library.module, self._outside)
         if self._in_region:
             _define(module, FUNCTIONS)
+        mark_undone(next(each for each in defined_functions(module) if symbol_name(each) == self._entry))
         run_mlir_passes(module, "func.func(scf-forall-to-for,convert-vector-to-scf),lower-affine,convert-scf-to-cf")
         own = [each for each in defined_functions(module) if symbol_name(each) not in (TAKE, GIVE)]
         for function in own:

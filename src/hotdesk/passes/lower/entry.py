@@ -5,7 +5,8 @@
 
 The pointer table holds the address of every base (arguments, results, buffers of the arena, constants, the status word), the
 number table what depends on symbolic sizes. Both are filled outside; so one compilation serves every shape and every plan.
-Behind a call that may fail the function returns if it has: nothing is written after a failed check.
+Behind a call that may fail the function returns if it has: nothing is written after a failed check. What was written before is
+rolled back on the way, by calls that copy what was kept.
 """
 
 from __future__ import annotations
@@ -34,11 +35,18 @@ class NumberTable:
 
 
 def entry_text(
-    name: str, calls: Sequence[KernelCall], numbers: NumberTable, *, status: int | None = None, clock: int | None = None
+    name: str,
+    calls: Sequence[KernelCall],
+    numbers: NumberTable,
+    *,
+    status: int | None = None,
+    clock: int | None = None,
+    undo: Sequence[KernelCall] = (),
 ) -> str:
     """The module text: a declaration of each kernel called, and the entry function `name`.
 
     `status` is the place of the status word in the table, which calls that fail do not leave at 0; without it all calls are made.
+    `undo` are calls that are made where one fails that comes behind all of them, as their points say.
     Given a `clock`, a number that C's `clock_gettime` knows, the function takes an array as third argument, and stores there what
     the clock shows before the first call and after each, 16 bytes each time.
     """
@@ -48,25 +56,22 @@ def entry_text(
     if clock is not None:
         emitter.head.append(f"%clock = llvm.mlir.constant({clock} : i32) : i32")
         emitter.stamp(0)
+    kept = max((call.point for call in undo), default=-1)
     for number, call in enumerate(calls, 1):
-        operands = [emitter.address(p) for p in call.pointers]
-        operands += [emitter.number(s) for s in call.scalars]
-        operands += [emitter.address(p) for p in call.last_pointers]
-        types = (
-            ["!llvm.ptr"] * len(call.pointers) + ["i64"] * len(call.scalars) + ["!llvm.ptr"] * len(call.last_pointers)
-        )
-        signatures[call.kernel] = ", ".join(types)
-        lines.append(f"llvm.call @{call.kernel}({', '.join(operands)}) : ({', '.join(types)}) -> ()")
+        signatures[call.kernel] = emitter.call(call)
         if clock is not None:
             emitter.stamp(number)
-        if status is not None and number < len(calls) and any(each.base == status for each in call.last_pointers):
-            emitter.leave_if_failed(status)
+        undone = bool(undo) and call.point > kept
+        last = number == len(calls) and not undone
+        if status is not None and not last and any(each.base == status for each in call.last_pointers):
+            emitter.leave_if_failed(status, "undo" if undone else "failed")
+    emitter.end(undo, signatures)
     declarations = [f"llvm.func @{kernel}({types})" for kernel, types in signatures.items()]
     if clock is not None:
         declarations.append("llvm.func @clock_gettime(i32, !llvm.ptr) -> i32")
     arguments = ("pointers", "numbers") if clock is None else ("pointers", "numbers", "stamps")
     declared = ", ".join(f"%{argument}: !llvm.ptr" for argument in arguments)
-    body = "\n    ".join([*emitter.head, *lines, *emitter.end])
+    body = "\n    ".join([*emitter.head, *lines])
     return "\n".join([*declarations, f"llvm.func @{name}({declared}) {{\n    {body}\n}}"])
 
 
@@ -94,12 +99,28 @@ class _Emitter:
         self._constants: dict[int, str] = {}
         self._loaded: dict[int, str] = {}
         self._count = 0
-        self._may_fail = False
+        self._ways_out: set[str] = set()
 
-    @property
-    def end(self) -> list[str]:
+    def call(self, call: KernelCall) -> str:
+        """Calls a kernel. Returns the types of its operands."""
+        operands = [self.address(p) for p in call.pointers]
+        operands += [self.number(s) for s in call.scalars]
+        operands += [self.address(p) for p in call.last_pointers]
+        pointers, last = (["!llvm.ptr"] * len(each) for each in (call.pointers, call.last_pointers))
+        types = ", ".join([*pointers, *(["i64"] * len(call.scalars)), *last])
+        self._lines.append(f"llvm.call @{call.kernel}({', '.join(operands)}) : ({types}) -> ()")
+        return types
+
+    def end(self, undo: Sequence[KernelCall], signatures: dict[str, str]) -> None:
         """The last lines: where calls end that succeed, and where those do that fail, if any may."""
-        return ["llvm.return", *(["^failed:", "llvm.return"] if self._may_fail else [])]
+        self._lines.append("llvm.return")
+        if "undo" in self._ways_out:
+            self._lines.append("^undo:")
+            for call in undo:
+                signatures[call.kernel] = self.call(call)
+            self._lines.append("llvm.return")
+        if "failed" in self._ways_out:
+            self._lines += ["^failed:", "llvm.return"]
 
     def _fresh(self) -> str:
         self._count += 1
@@ -111,16 +132,16 @@ class _Emitter:
         self._lines.append(f"{place} = llvm.getelementptr %stamps[{16 * number}] : (!llvm.ptr) -> !llvm.ptr, i8")
         self._lines.append(f"{self._fresh()} = llvm.call @clock_gettime(%clock, {place}) : (i32, !llvm.ptr) -> i32")
 
-    def leave_if_failed(self, status: int) -> None:
-        """Returns if the status word is no longer 0."""
-        if not self._may_fail:
-            self._may_fail = True
+    def leave_if_failed(self, status: int, way_out: str) -> None:
+        """Goes to a way out if the status word is no longer 0."""
+        if not self._ways_out:
             self.head.append("%fine = llvm.mlir.constant(0 : i32) : i32")
+        self._ways_out.add(way_out)
         code, fails = self._fresh(), self._fresh()
         self._lines += [
             f"{code} = llvm.load {self._base(status)} : !llvm.ptr -> i32",
             f'{fails} = llvm.icmp "ne" {code}, %fine : i32',
-            f"llvm.cond_br {fails}, ^failed, ^behind{code[1:]}",
+            f"llvm.cond_br {fails}, ^{way_out}, ^behind{code[1:]}",
             f"^behind{code[1:]}:",
         ]
 

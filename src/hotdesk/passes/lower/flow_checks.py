@@ -3,20 +3,25 @@
     cf.assert %holds, "…"    ->    cf.cond_br %holds, ^rest, ^failed
                                    ^failed: memref.store %code, %status; return zeros
 
-Behind a call that may have failed, an assertion that the status word is still 0 does the same without a code of its own.
+Behind a call that may have failed, an assertion that the status word is still 0 does the same without a code of its own. Where
+something was kept, a way out behind it copies that back (`hotdesk-roll-back-writes`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import compared, constant, create
 from hotdesk.ir.signature import signature
+from hotdesk.ir.walking import nested_ops
 from hotdesk.models.cf import ASSERT
+from hotdesk.models.func import CALL
 
 _TOLD = "hotdesk.told"
 """Marks an assertion whose failure the status word tells already."""
+UNDO = "hotdesk.undo"
+"""Marks a call that is to be made on ways out alone, and the assertions behind it, whose ways out these are."""
 
 
 def leave_where_failed(status: ir.Value, before: ir.Operation) -> None:
@@ -28,20 +33,49 @@ def leave_where_failed(status: ir.Value, before: ir.Operation) -> None:
     create(ASSERT, [holds], [], told, before=before)
 
 
+def mark_undone(function: ir.Operation) -> None:
+    """Marks the assertions behind the calls that are to be made where one fails; these stand in the first block."""
+    first, *others = function.regions[0].blocks
+    behind = False
+    for op in [view.operation for view in first.operations]:
+        if UNDO in op.attributes:
+            behind = True
+        elif behind:
+            _mark(op)
+    for op in [view.operation for block in others for view in block.operations] if behind else ():
+        _mark(op)
+
+
+def _mark(op: ir.Operation) -> None:
+    for each in (op, *nested_ops(op)):
+        if each.name == ASSERT:
+            each.attributes[UNDO] = ir.UnitAttr.get()
+
+
 def settle_assertions(function: ir.Operation, status: ir.Value, code_of: Callable[[ir.Operation], int]) -> None:
     """Has the assertions of a function, which has no structured control flow any more, leave it where they fail."""
+    undo = [each for each in nested_ops(function) if each.name == CALL and UNDO in each.attributes]
     for block in list(function.regions[0].blocks):
-        _settle(function, block, status, code_of)
+        _settle(function, block, status, code_of, undo)
+    for each in undo:
+        each.erase()
 
 
-def _settle(function: ir.Operation, block: ir.Block, status: ir.Value, code_of: Callable[[ir.Operation], int]) -> None:
+def _settle(
+    function: ir.Operation,
+    block: ir.Block,
+    status: ir.Value,
+    code_of: Callable[[ir.Operation], int],
+    undo: Sequence[ir.Operation],
+) -> None:
     rest: list[ir.Operation] = []
     for op in reversed([op.operation for op in block.operations]):
         if op.name != ASSERT:
             rest.append(op)
             continue
         code = None if _TOLD in op.attributes else code_of(op)
-        holds, failed = block.create_after(), _failing(function, op.location, status, code)
+        undone = undo if UNDO in op.attributes else ()
+        holds, failed = block.create_after(), _failing(function, op.location, status, code, undone)
         for each in reversed(rest):
             holds.append(each)
         segments = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0])}
@@ -50,13 +84,18 @@ def _settle(function: ir.Operation, block: ir.Block, status: ir.Value, code_of: 
         rest = [branch]
 
 
-def _failing(function: ir.Operation, location: ir.Location, status: ir.Value, code: int | None) -> ir.Block:
-    """A block that stores the code of an assertion, if it has one, and returns; what it returns is not read."""
+def _failing(
+    function: ir.Operation, location: ir.Location, status: ir.Value, code: int | None, undo: Sequence[ir.Operation]
+) -> ir.Block:
+    """A block that stores the code of an assertion, if it has one, makes the calls that undo, and returns what nobody reads."""
     block = function.regions[0].blocks.append()
     with ir.InsertionPoint(block), location:
         if code is not None:
             number = _constant(ir.IntegerType.get_signless(32), code)
             ir.Operation.create("memref.store", operands=[number, status])
+        for each in undo:
+            callee = {"callee": each.attributes["callee"]}
+            ir.Operation.create(CALL, operands=list(each.operands), attributes=callee)
         ir.Operation.create("func.return", operands=list(map(_constant, signature(function).outputs)))
     return block
 

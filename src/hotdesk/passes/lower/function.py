@@ -18,7 +18,7 @@ from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.graphs import reached
 from hotdesk.ir.argument_sizes import argument_shapes
-from hotdesk.ir.building import create
+from hotdesk.ir.building import create, elementwise_copy
 from hotdesk.ir.functions import called_name, named_functions
 from hotdesk.ir.locations import python_line, source_in_model
 from hotdesk.ir.printed_constants import bf16_bits, complex_numbers
@@ -35,7 +35,7 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.models.cf import ASSERT
 from hotdesk.models.func import RETURN
-from hotdesk.models.hotdesk import FOREIGN, foreign_operands
+from hotdesk.models.hotdesk import FOREIGN, KEPT, foreign_operands
 from hotdesk.models.memref import LOAD, VIEWS
 from hotdesk.models.new_memory import ALLOC, DEALLOC, GLOBAL
 from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
@@ -89,6 +89,8 @@ class LoweredFunction:
         result_places: places in the pointer table of the memory that results lie in, by the number of the result.
         donated: places of the donated inputs; one that holds a result is in `result_places` too.
         state: places of the arguments that hold their own new contents in the end; those are no results any more.
+        undo: the kernel calls that a call makes which fails behind them, so that state and arguments are as before; with control
+            flow they have no pointers.
         flow: with control flow, the entry function in MLIR's own dialects, whose kernel calls have the numbers of `calls`; there
             is no `text` then.
     """
@@ -104,6 +106,7 @@ class LoweredFunction:
     result_places: tuple[int, ...]
     donated: tuple[int, ...] = ()
     state: tuple[int, ...] = ()
+    undo: tuple[KernelCall, ...] = ()
     flow: str = ""
 
     @property
@@ -161,6 +164,7 @@ class _FunctionLowering:
         self._table = {buffer.base: i for i, buffer in enumerate(self._buffers)}
         self._status = len(self._buffers)
         self._checks: list[SizeCheck] = []
+        self._undo: list[KernelCall] = []
 
     def run(self) -> LoweredFunction:
         sources = [source_in_model(op) for op in ops_outside_payloads(self._function)]
@@ -174,11 +178,12 @@ class _FunctionLowering:
         text = flow_text = ""
         if self._straight:
             calls = self._calls(sources)
-            text = entry_text(self._entry, calls, numbers, status=self._status)
+            text = entry_text(self._entry, calls, numbers, status=self._status, undo=self._undo)
         else:
             given = self._function, self._sizes, self._buffers
             flow = ControlFlowLowering(*given, self._library, self._entry, numbers, self._called).run()
             calls, flow_text = list(flow.calls), flow.text
+            self._undo += flow.undo
         self._refuse_opaque(numbers.sizes)
         return LoweredFunction(
             self._entry,
@@ -192,6 +197,7 @@ class _FunctionLowering:
             results,
             donated,
             state,
+            tuple(self._undo),
             flow_text,
         )
 
@@ -210,6 +216,8 @@ class _FunctionLowering:
                 call = self._call(op, source, point)
                 if call is not None:
                     calls.append(call)
+                if KEPT in op.attributes:
+                    self._put_back(op, source, point)
         return calls
 
     def _is_silent(self, op: ir.Operation) -> bool:
@@ -231,6 +239,14 @@ class _FunctionLowering:
         last += [Pointer(self._status, 0)] if kernel.needs_status else []
         work = work_of(op, self._places)
         return KernelCall(kernel.name, tuple(pointers), tuple(kernel.scalars), tuple(last), source, work, point)
+
+    def _put_back(self, kept: ir.Operation, source: Source, point: int) -> None:
+        """The call that copies back what an op keeps."""
+        back = elementwise_copy(kept.operands[1], kept.operands[0], kept)
+        call = self._call(back, source, point)
+        back.erase()
+        if call is not None:
+            self._undo.append(call)
 
     def _foreign(self, op: ir.Operation, source: Source, point: int) -> KernelCall:
         """Addresses, numbers, and sizes and strides of each memref, as `runtime.code.foreign` reads them."""

@@ -1,0 +1,204 @@
+"""Checks in loops and branches go in front, in loops and branches of their own, where a program changes state or arguments.
+
+    scf.for %i … iter_args(%cache) {                          scf.for %i … { check %i < 512 }
+      check %i < 512                                  ->      scf.for %i … iter_args(%cache) {
+      %new = insert %row into %cache[%i] … }                    %new = insert %row into %cache[%i] … }
+
+So a call that such a check ends has written nothing yet. A check moves (`checked-first`) iff
+
+1. the function changes state or arguments (`hotdesk.kind`, `bufferize.state`);
+2. what it is computed from is a small slice of the loop or branch (`analysis.tensors.check_slices`).
+
+The loop of checks, and what is small that it reads, go to the front of the function where nothing else is needed. Checks that
+stay are made where they were; `hotdesk-roll-back-writes` has what is written by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.tensors.check_slices import IF, SLICED, CheckSlice, is_small, slice_of_checks
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.graphs import reached
+from hotdesk.ir.building import clone_with, create
+from hotdesk.ir.locations import source_of
+from hotdesk.ir.signature import signature
+from hotdesk.ir.walking import attributes_of, captured_operands, defining_op, nested_ops, top_level_ops
+from hotdesk.models.cf import ASSERT
+from hotdesk.models.generics import GENERIC
+from hotdesk.models.payloads import LOADS
+from hotdesk.models.scf import FOR, WHILE
+from hotdesk.passes.base import FunctionPass
+from hotdesk.passes.lower.structured.checks import can_check_apart, has_checks, needed_by_checks, split_checks
+
+
+@dataclass(frozen=True, slots=True)
+class CheckBeforeLoops(FunctionPass):
+    """Moves checks out of loops and branches (rules in the module docstring)."""
+
+    name: ClassVar[str] = "hotdesk-check-before-loops"
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.CHECKED_FIRST,)
+
+    def run_on(self, function: ir.Operation) -> list[Decision]:
+        formals = signature(function).arguments
+        if not any(each.state is not None or each.kind in ("state", "written") for each in formals):
+            return []
+        roots = [op for op in top_level_ops(function) if op.name in SLICED and has_checks(op)]
+        return [decision for root in roots for decision in _move(root)]
+
+
+def _move(root: ir.Operation) -> list[Decision]:
+    checks = _checks_in(root)
+    found = slice_of_checks(root, checks, {check: _read_by(check) for check in checks})
+    if not found.checks:
+        return []
+    decisions = [
+        Decision(f"check of {check.name}", Outcome.MOVED, Reason.CHECKED_FIRST, (source_of(check),))
+        for check in found.checks
+    ]
+    _to_front(_Writer(found).write(root, root, {}))
+    for check in [each for each in found.checks if each.name == ASSERT]:
+        check.erase()
+    return decisions
+
+
+def _checks_in(root: ir.Operation) -> list[ir.Operation]:
+    """The checks outside of payloads, and the ops whose payloads have some that can be loops of their own."""
+    found: list[ir.Operation] = []
+    inside = set[ir.Operation]()
+    for op in nested_ops(root):
+        if op in inside:
+            continue
+        if op.name == ASSERT or (op.name == GENERIC and has_checks(op) and _can_be_split(op)):
+            found.append(op)
+        if op.name not in SLICED:
+            inside.update(nested_ops(op))
+    return found
+
+
+def _can_be_split(op: ir.Operation) -> bool:
+    if not can_check_apart(op):
+        return False
+    block = op.regions[0].blocks[0]
+    conditions = [each.operation.operands[0] for each in block.operations if each.operation.name == ASSERT]
+    needed = reached(conditions, lambda value: _operands_in(value, block))
+    makers = [defining_op(value) for value in needed]
+    return not any(maker is not None and (maker.name in LOADS or maker.name == "linalg.index") for maker in makers)
+
+
+def _operands_in(value: ir.Value, block: ir.Block) -> Sequence[ir.Value]:
+    maker = defining_op(value)
+    return list(maker.operands) if maker is not None and maker.block == block else ()
+
+
+def _read_by(check: ir.Operation) -> list[ir.Value]:
+    if check.name == ASSERT:
+        return list(check.operands)
+    inputs, outside = needed_by_checks(check)
+    return [*(check.operands[i] for i in inputs), *outside]
+
+
+class _Writer:
+    """Writes a slice."""
+
+    def __init__(self, found: CheckSlice) -> None:
+        self._slice = found
+        self._checks = set(found.checks)
+
+    def write(self, op: ir.Operation, before: ir.Operation, values: dict[ir.Value, ir.Value]) -> ir.Operation:
+        """What the slice has of a loop or branch, in front of an op; `values` are what stands for others."""
+        write = {FOR: self._for, WHILE: self._while, IF: self._if}[op.name]
+        return write(op, before, values)
+
+    def _for(self, op: ir.Operation, before: ir.Operation, values: dict[ir.Value, ir.Value]) -> ir.Operation:
+        carried = sorted(self._slice.carried.get(op, ()))
+        operands = _those([*list(op.operands)[:3], *(op.operands[3 + i] for i in carried)], values)
+        results = [op.results[i] for i in carried]
+        made = create(FOR, operands, [each.type for each in results], attributes_of(op), regions=1, before=before)
+        number, *others = op.regions[0].blocks[0].arguments
+        self._region(op, 0, made, [number, *(others[i] for i in carried)], "scf.yield", carried, values)
+        values.update(zip(results, made.results, strict=True))
+        return made
+
+    def _while(self, op: ir.Operation, before: ir.Operation, values: dict[ir.Value, ir.Value]) -> ir.Operation:
+        carried, handed = (sorted(each.get(op, ())) for each in (self._slice.carried, self._slice.handed))
+        results = [op.results[i] for i in handed]
+        operands = _those([op.operands[i] for i in carried], values)
+        made = create(WHILE, operands, [each.type for each in results], attributes_of(op), regions=2, before=before)
+        first, second = (region.blocks[0].arguments for region in op.regions)
+        condition = [0, *(1 + i for i in handed)]
+        self._region(op, 0, made, [first[i] for i in carried], "scf.condition", condition, values)
+        self._region(op, 1, made, [second[i] for i in handed], "scf.yield", carried, values)
+        values.update(zip(results, made.results, strict=True))
+        return made
+
+    def _if(self, op: ir.Operation, before: ir.Operation, values: dict[ir.Value, ir.Value]) -> ir.Operation:
+        handed = sorted(self._slice.handed.get(op, ()))
+        results = [op.results[i] for i in handed]
+        operands = _those(op.operands, values)
+        made = create(IF, operands, [each.type for each in results], attributes_of(op), regions=2, before=before)
+        for number, region in enumerate(op.regions):
+            if len(region.blocks):
+                self._region(op, number, made, [], "scf.yield", handed, values)
+        values.update(zip(results, made.results, strict=True))
+        return made
+
+    def _region(
+        self,
+        op: ir.Operation,
+        number: int,
+        made: ir.Operation,
+        arguments: Sequence[ir.Value],
+        end: str,
+        handed: Sequence[int],
+        values: dict[ir.Value, ir.Value],
+    ) -> None:
+        """Fills a region: `arguments` of the old one are its own, and the operands numbered `handed` go to its end."""
+        old = op.regions[number].blocks[0]
+        block = made.regions[number].blocks.append(
+            *(each.type for each in arguments), arg_locs=[op.location] * len(arguments)
+        )
+        values.update(zip(arguments, block.arguments, strict=True))
+        with ir.InsertionPoint(block), op.location:
+            last = ir.Operation.create("scf.yield").operation  # until what the end reads is there
+        for view in list(old.operations):
+            self._op(view.operation, last, values)
+        ending = list(old.operations)[-1].operation
+        create(end, _those([ending.operands[i] for i in handed], values), [], before=last)
+        last.erase()
+
+    def _op(self, op: ir.Operation, before: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
+        is_check = op in self._checks
+        if op.name in SLICED and op in self._slice.kept:
+            self.write(op, before, values)
+        elif is_check and op.name == GENERIC:
+            split_checks(op, values, before)
+        elif is_check or op in self._slice.kept:
+            clone_with(op, values, ir.InsertionPoint(before))
+
+
+def _those(read: Sequence[ir.Value] | Any, values: dict[ir.Value, ir.Value]) -> list[ir.Value]:
+    return [values.get(each, each) for each in read]
+
+
+def _to_front(made: ir.Operation) -> None:
+    """Moves a loop of checks, with what it reads, in front of all other ops, if it reads what is small alone."""
+    block = made.block
+    found = list(reached([made], lambda op: _read_in(op, block)))
+    if not all(each == made or is_small(each) for each in found):
+        return
+    ops, read = [view.operation for view in block.operations], set(found)
+    first = next(place for place, op in enumerate(ops) if op not in read)
+    for op in ops[first:]:
+        if op in read:
+            cast(Any, op).move_before(ops[first])
+
+
+def _read_in(op: ir.Operation, block: ir.Block) -> list[ir.Operation]:
+    """The ops of a block that make what an op reads, in its regions too."""
+    values = [*op.operands, *(value for _, _, value in captured_operands(op))]
+    makers = (defining_op(value) for value in values)
+    return [each for each in makers if each is not None and each.block == block]

@@ -1,0 +1,121 @@
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-check-before-loops --print-decisions 2>&1 | FileCheck %s
+// What comes of the decisions of each function stands in front of it.
+
+// A place that is carried, and what it is compared with, is a loop of its own; the cache is not part of it.
+// CHECK:       decision: check of cf.assert: moved: checked-first
+// CHECK-LABEL: func.func @places(
+// CHECK-SAME:    [[CACHE:%.*]]: tensor<8x4xf32> {hotdesk.kind = "state"}, [[N:%.*]]: index, {{.*}}, [[FIRST:%.*]]: tensor<i64>)
+// CHECK:         scf.for {{.*}} iter_args({{%.*}} = [[FIRST]]) -> (tensor<i64>) {
+// CHECK:           cf.assert
+// CHECK:           scf.yield {{%.*}} : tensor<i64>
+// CHECK:         scf.for {{.*}} iter_args({{%.*}} = [[CACHE]], {{%.*}} = [[FIRST]])
+// CHECK-NOT:       cf.assert
+// CHECK:           tensor.insert_slice
+func.func @places(%cache: tensor<8x4xf32> {hotdesk.kind = "state"}, %n: index, %row: tensor<1x4xf32>, %first: tensor<i64>)
+    -> tensor<8x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1 : i64
+  %c8 = arith.constant 8 : i64
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %cache, %p = %first) -> (tensor<8x4xf32>, tensor<i64>) {
+    %at = tensor.extract %p[] : tensor<i64>
+    %below = arith.cmpi ult, %at, %c8 : i64
+    cf.assert %below, "every index in range"
+    %index = arith.index_cast %at : i64 to index
+    %b = tensor.insert_slice %row into %a[%index, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<8x4xf32>
+    %next = arith.addi %at, %one : i64
+    %q = tensor.from_elements %next : tensor<i64>
+    scf.yield %b, %q : tensor<8x4xf32>, tensor<i64>
+  }
+  return %r#0 : tensor<8x4xf32>
+}
+
+// -----
+
+#all = affine_map<(d0) -> (d0)>
+
+// The check of a loop over elements, in a branch in a loop of unknown length, goes in front of what is computed before that.
+// CHECK:       decision: check of linalg.generic: moved: checked-first
+// CHECK-LABEL: func.func @nested(
+// CHECK-SAME:    {{.*}}, [[IDS:%.*]]: tensor<3xi64>, [[TABLE:%.*]]: tensor<10xf32>, [[N:%.*]]: i64)
+// CHECK:         scf.while ([[I:%.*]] = {{%.*}}) : (i64) -> i64 {
+// CHECK:           scf.condition({{%.*}}) [[I]] : i64
+// CHECK:           scf.if
+// CHECK:             linalg.generic {{.*}} ins([[IDS]] : tensor<3xi64>) {
+// CHECK:               cf.assert
+// CHECK:             linalg.yield
+// CHECK:           scf.yield {{%.*}} : i64
+// CHECK:         linalg.exp
+// CHECK:         scf.while
+// CHECK:           scf.if
+// CHECK-NOT:         cf.assert
+// CHECK:             tensor.extract [[TABLE]]
+func.func @nested(%s: tensor<3xf32> {hotdesk.kind = "state"}, %ids: tensor<3xi64>, %table: tensor<10xf32>, %n: i64) -> tensor<3xf32> {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %two = arith.constant 2 : i64
+  %c10 = arith.constant 10 : i64
+  %t = linalg.exp ins(%s : tensor<3xf32>) outs(%s : tensor<3xf32>) -> tensor<3xf32>
+  %r:2 = scf.while (%i = %zero, %a = %t) : (i64, tensor<3xf32>) -> (i64, tensor<3xf32>) {
+    %more = arith.cmpi slt, %i, %n : i64
+    scf.condition(%more) %i, %a : i64, tensor<3xf32>
+  } do {
+  ^bb0(%i: i64, %a: tensor<3xf32>):
+    %low = arith.cmpi slt, %i, %two : i64
+    %b = scf.if %low -> tensor<3xf32> {
+      %x = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel"]}
+          ins(%ids : tensor<3xi64>) outs(%a : tensor<3xf32>) {
+      ^bb0(%id: i64, %old: f32):
+        %below = arith.cmpi ult, %id, %c10 : i64
+        cf.assert %below, "every index in range"
+        %place = arith.index_cast %id : i64 to index
+        %e = tensor.extract %table[%place] : tensor<10xf32>
+        %sum = arith.addf %e, %old : f32
+        linalg.yield %sum : f32
+      } -> tensor<3xf32>
+      scf.yield %x : tensor<3xf32>
+    } else {
+      scf.yield %a : tensor<3xf32>
+    }
+    %j = arith.addi %i, %one : i64
+    scf.yield %j, %b : i64, tensor<3xf32>
+  }
+  return %r#1 : tensor<3xf32>
+}
+
+// -----
+
+// What is checked is computed from much, or by a division that may fail; without state there is nothing to write first.
+// CHECK-NOT:   decision
+// CHECK-LABEL: func.func @kept(
+// CHECK-COUNT-1: scf.for
+// CHECK-NOT:     scf.for
+// CHECK-LABEL: func.func @without_state(
+// CHECK-COUNT-1: scf.for
+// CHECK-NOT:     scf.for
+func.func @kept(%s: tensor<2000xf32> {hotdesk.kind = "state"}, %n: index, %d: index) -> tensor<2000xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %s) -> tensor<2000xf32> {
+    %b = linalg.exp ins(%a : tensor<2000xf32>) outs(%a : tensor<2000xf32>) -> tensor<2000xf32>
+    %e = tensor.extract %b[%c0] : tensor<2000xf32>
+    %less = arith.cmpf olt, %e, %one : f32
+    cf.assert %less, "less"
+    %q = arith.divui %n, %d : index
+    %some = arith.cmpi ult, %q, %n : index
+    cf.assert %some, "some"
+    scf.yield %b : tensor<2000xf32>
+  }
+  return %r : tensor<2000xf32>
+}
+func.func @without_state(%s: tensor<f32>, %n: index) -> tensor<f32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %s) -> tensor<f32> {
+    %some = arith.cmpi ult, %i, %n : index
+    cf.assert %some, "some"
+    scf.yield %a : tensor<f32>
+  }
+  return %r : tensor<f32>
+}
