@@ -15,7 +15,7 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.ir.context import entered
 from hotdesk.ir.signature import Formal, set_signature, signature
-from hotdesk.ir.types import shape_of
+from hotdesk.ir.types import is_memref, shape_of
 from hotdesk.ir.walking import main_function, nested_ops
 from hotdesk.pipeline import (
     Log,
@@ -102,7 +102,14 @@ def ways(
 
 def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int]) -> None:
     """Says of each argument what it is and which symbolic sizes it has."""
-    state = {argument: len(captured.results) + place for place, argument in enumerate(captured.state)}
+    formals = signature(main).arguments
+
+    def in_memory(number: int) -> bool:
+        """Whether an argument is memory that a program on tensors writes where it lies, as that of a global."""
+        return number in captured.state and not captured.on_memrefs and is_memref(formals[number].type)
+
+    held = [number for number in captured.state if not in_memory(number)]
+    state = {argument: len(captured.results) + place for place, argument in enumerate(held)}
 
     def stating(number: int, formal: Formal) -> Formal:
         if number >= len(captured.arguments):
@@ -111,7 +118,7 @@ def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int
         spec = argument.spec if isinstance(argument, Weight) else argument
         is_open = None in shape_of(formal.type)  # a size that varied when it was exported may be fixed by now
         return formal.stating(
-            kind=_kind(argument, number in model_state),
+            kind="written" if in_memory(number) else _kind(argument, number in model_state),
             donated=spec.donated or number in state,
             state=state.get(number),
             shape=[spelled(dim) for dim in spec.shape] if is_open else None,

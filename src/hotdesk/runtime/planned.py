@@ -25,6 +25,7 @@ from hotdesk.checker.parameters import Parameter, parameters
 from hotdesk.checker.report import CheckReport, Result
 from hotdesk.checker.values import Array, dtype_of, xp
 from hotdesk.ir.context import entered
+from hotdesk.ir.signature import signature
 from hotdesk.ir.walking import main_function, nested_ops, ops_outside_payloads
 from hotdesk.models.new_memory import ALLOC
 from hotdesk.passes.lower.function import LoweredFunction
@@ -73,7 +74,8 @@ class PlannedProgram:
         with entered(self.module.operation):
             prepared: tuple[Result, ...] = ()
             if self.prepare is not None:
-                fixed = [number for number in sorted(self.weights) if number not in self.main.state]
+                given = signature(main_function(self.module)).arguments
+                fixed = [number for number in sorted(self.weights) if given[number].kind == "weight"]
                 weights = {place: self._weight(number, self.weights[number]) for place, number in enumerate(fixed)}
                 shapes = {number: shape for number, (shape, _) in enumerate(prepared_types(self.module))}
                 carry = Settings(undefined="carry", calls=self.calls)

@@ -6,7 +6,8 @@ Of a loop or branch in the entry block, the *root*, a check can be computed apar
    bounds; nothing else is around them;
 2. what is carried from one iteration to the next is part of the slice where that reads it: its first value, and what is yielded;
 3. all else that the slice computes inside of the root is arithmetic that cannot fail, views, sizes, elements at places that are
-   numbers, or elementwise work on no more than 1,024 elements;
+   numbers, or work on no more than 1,024 elements; of integers, which are the same however often and by which code they are
+   computed;
 4. of a `linalg.generic` with checks in it, these can be loops of their own, and load nothing from computed places.
 """
 
@@ -19,7 +20,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.divisions import may_fail
-from hotdesk.ir.types import is_tensor, shape_of
+from hotdesk.ir.types import is_tensor, scalar_of, shape_of
 from hotdesk.ir.walking import (
     captured_operands,
     constant_of,
@@ -87,11 +88,19 @@ def is_small(op: ir.Operation) -> bool:
         return True
     if op.name == "tensor.extract":
         return all(constant_of(place) is not None for place in list(op.operands)[1:])
-    if any(each.name == ASSERT or each.name in LOADS or may_fail(each) for each in (op, *nested_ops(op))):
+    if any(_may_differ(each) or each.name in LOADS or may_fail(each) for each in (op, *nested_ops(op))):
         return False
     if dialect_of(op.name) in SCALAR_DIALECTS and not len(op.regions):
         return all(map(_has_few, op.results))
     return op.name in _SMALL and all(map(_has_few, (*op.operands, *op.results)))
+
+
+def _may_differ(op: ir.Operation) -> bool:
+    """Whether an op is a check, or computes with floats, which are rounded as the code is made."""
+    values = (*op.operands, *op.results)
+    return op.name == ASSERT or (
+        not is_constant(op) and any(isinstance(scalar_of(v.type), ir.FloatType) for v in values)
+    )
 
 
 def _has_few(value: ir.Value) -> bool:

@@ -6,10 +6,10 @@
 1. One that is no `constant` becomes an argument behind the others, in memory of its own that holds the initial value; zeros where
    that is `uninitialized`.
 2. What is returned of it is a copy: the caller's arrays are none of the program's memory.
-3. In a program on tensors the argument is a tensor, also that of an `ml_program.global` that is `mutable`, and what it holds in
-   the end is returned behind the results. A memref, and what loops and branches store, lies in memory of the call meanwhile:
+3. In a program on tensors, so does an `ml_program.global` that is `mutable`. The argument is a tensor, and what that holds in the
+   end is returned behind the results. Where loops and branches store one, it is a memref, as that of a `memref.global` is:
 
-       %m = memref.alloc(); bufferization.materialize_in_destination %count in %m; …; return …, (bufferization.to_tensor %m)
+       ml_program.global_store @count = %t    ->    bufferization.materialize_in_destination %t in %count
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ from hotdesk.ir.types import (
     memref_of,
     memref_with,
     shape_of,
-    tensor_with,
 )
 from hotdesk.ir.walking import (
     defining_op,
@@ -46,7 +45,6 @@ from hotdesk.ir.walking import (
     nested_ops,
     symbol_name,
     text_of,
-    top_level_ops,
 )
 from hotdesk.models.bufferization import TO_TENSOR, materialize
 from hotdesk.models.new_memory import GLOBAL
@@ -92,11 +90,11 @@ def keep_globals(module: ir.Module, main: ir.Operation) -> tuple[Weight, ...]:
 
 
 def keep_tensors(module: ir.Module, main: ir.Operation, *, on_memrefs: bool) -> tuple[tuple[Weight, ...], int]:
-    """Makes arguments of the globals that a program may write, and results of what they hold in the end: tensors.
+    """Makes arguments of the globals that a program may write: memrefs, and tensors, with results for what they hold in the end.
 
-    Memrefs among them in a program that is not `on_memrefs`. Returns where each lies, and what it holds; those that are stored
-    first, and how many these are. Raises UnsupportedOpError for one that a function uses which calls itself, and for one that is
-    no tensor with a value.
+    Memrefs in a program that is not `on_memrefs`. Returns where each lies, and what it holds; memrefs first, then tensors that
+    are stored, and how many these are together. Raises UnsupportedOpError for one that a function uses which calls itself, and
+    for one that is no tensor with a value.
     """
     known = {symbol_name(op.operation): op.operation for op in module.body.operations if op.operation.name == _TENSOR}
     found = [op for op in nested_ops(module.operation) if op.name in (_LOAD, _STORE)]
@@ -114,43 +112,34 @@ def keep_tensors(module: ir.Module, main: ir.Operation, *, on_memrefs: bool) -> 
     is_straight = len(main.regions[0].blocks) == 1
     nested = (op for op in found if op.name == _STORE and not (is_straight and op.block == block))
     in_memory = dict.fromkeys(map(_name, (*gets, *nested)))
-    stored = in_memory | dict.fromkeys(_name(op) for op in found if op.name == _STORE)
-    names = list(dict.fromkeys((*stored, *map(_name, found))))
+    stored = [name for name in dict.fromkeys(_name(op) for op in found if op.name == _STORE) if name not in in_memory]
+    names = list(dict.fromkeys((*in_memory, *stored, *map(_name, found))))
     weights = tuple(Weight(*_memory(_use_of(name, (*found, *gets)), known[name])) for name in names)
+    kinds = [_kind(known[name], in_memory=name in in_memory) for name in names]
     held: dict[str, ir.Value] = {}
-    for name in names:
-        held[name] = block.add_argument(_as_tensor(known[name]), known[name].location)
-    rooms = {name: _room(held[name], main) for name in in_memory}
+    for name, kind in zip(names, kinds, strict=True):
+        held[name] = block.add_argument(kind, known[name].location)
     for op in (*gets, *found):  # in the order in which they run
-        if _name(op) in rooms:
-            _use_memory(op, rooms[_name(op)])
+        if _name(op) in in_memory:
+            _use_memory(op, held[_name(op)])
         elif op.name == _STORE:
             held[_name(op)] = op.operands[0]
         else:
             op.results[0].replace_all_uses_with(held[_name(op)])
         op.erase()
     end = returns_of(main)[0]
-    held |= {name: _shown(room, _as_tensor(known[name]), end) for name, room in rooms.items()}
     create("func.return", [*end.operands, *(held[name] for name in stored)], [], before=end)
     end.erase()
-    given = signature(main).with_arguments(formals(_as_tensor(known[name]) for name in names))
+    given = signature(main).with_arguments(formals(kinds))
     last = formals(held[name].type for name in stored)
     set_signature(main, FunctionSignature(given.arguments, (*given.results, *last)))
-    return weights, len(stored)
+    return weights, len(in_memory) + len(stored)
 
 
-def _as_tensor(declared: ir.Operation) -> ir.Type:
-    """The type of a global, as a tensor where it is a memref."""
+def _kind(declared: ir.Operation, *, in_memory: bool) -> ir.Type:
+    """The type of a global, a memref where it is `in_memory`."""
     kind = cast(Any, declared.attributes["type"]).value
-    return tensor_with(shape_of(kind), kind) if is_memref(kind) else kind
-
-
-def _room(tensor: ir.Value, main: ir.Operation) -> ir.Value:
-    """Memory of a call that holds what a tensor does, from the beginning on."""
-    first = top_level_ops(main)[0]
-    room = alloc(memref_of(tensor.type), [], first)
-    materialize(tensor, room, first)
-    return room
+    return memref_of(kind) if in_memory and is_tensor(kind) else kind
 
 
 def _shown(room: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:

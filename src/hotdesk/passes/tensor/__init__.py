@@ -3,7 +3,8 @@
 In the order of `pipeline.TENSORS`: `named_ops.py` (rules in `contractions.py`, `convolutions.py`, `windows.py`,
 `rounded_products.py`, with `fills.py` and `inits.py`), `dead_code.py`, `reshapes.py`, `identity_broadcasts.py`, `attention.py`
 with `attention_scores.py`, `rearranged_operands.py`, `guard_indices.py`, `positions.py`, `guard_divisions.py`, `decompose.py`,
-`prepare.py`, `widenings.py`, `sink_concat.py`, `hoist_invariants.py`, `checks_before_loops.py`, `results_early.py`, `block_sums.py`, `rematerialize.py`,
+`prepare.py`, `widenings.py`, `sink_concat.py`, `hoist_invariants.py`, `checks_before_loops.py`, `results_early.py`,
+`block_sums.py`, `rematerialize.py`,
 `eliminate_empty.py`, `combine_in_rows.py`, `destinations.py`.
 
 What `search` tries: `reorder.py`, `compute_late.py`, `accumulate.py`, `recompute_across.py`, `recompute_to_fit.py`,
