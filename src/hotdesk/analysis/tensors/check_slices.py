@@ -97,10 +97,14 @@ def is_small(op: ir.Operation) -> bool:
 
 def _may_differ(op: ir.Operation) -> bool:
     """Whether an op is a check, or computes with floats, which are rounded as the code is made."""
-    values = (*op.operands, *op.results)
-    return op.name == ASSERT or (
-        not is_constant(op) and any(isinstance(scalar_of(v.type), ir.FloatType) for v in values)
-    )
+    if op.name == ASSERT or is_constant(op):
+        return op.name == ASSERT
+    return any(isinstance(_scalar(value.type), (ir.FloatType, ir.ComplexType)) for value in (*op.operands, *op.results))
+
+
+def _scalar(kind: ir.Type) -> ir.Type:
+    """The type of a tensor's or a vector's elements; another type as it is."""
+    return cast(Any, kind).element_type if is_tensor(kind) else scalar_of(kind)
 
 
 def _has_few(value: ir.Value) -> bool:
