@@ -120,6 +120,11 @@ class Reason(str, Enum):
         "Nothing lowers the operation, so the program calls the kernel that PyTorch has for it.",
     )
 
+    KEPT_FOR_CHECKS = (
+        "kept-for-checks",
+        "A check may end the call when this is partly written, so what it held is copied first, and then put back.",
+    )
+
     # Against reuse
     NO_ORDER_BELOW = (
         "no-order-below",
@@ -308,10 +313,6 @@ class Reason(str, Enum):
     CALLEE_KEEPS_ARGUMENT = (
         "callee-keeps-argument",
         "The function that is called cannot write its result where the argument lies.",
-    )
-    KEPT_FOR_CHECKS = (
-        "kept-for-checks",
-        "A check may end the call when this is partly written, so what it held is copied first, and then put back.",
     )
     WRITTEN_BEFORE_CHECK = (
         "written-before-check",

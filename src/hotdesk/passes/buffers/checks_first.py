@@ -6,7 +6,7 @@
 
 A check moves (`checked-first`) iff
 
-1. it is a `cf.assert`, or those in a `linalg.generic` which may be loops of their own (`passes.lower.structured.checks`), in the
+1. it is a `cf.assert`, or those in a `linalg.generic` which may be loops of their own (`passes.payload_checks`), in the
    entry block of a function that writes state or arguments, in or behind the first op that may write such;
 2. what it is computed from is there in front of that op, or made by arithmetic, sizes, views, loads at places that are numbers,
    or loops of arithmetic that fill no more than 4 KiB: these are done again (`written-before-check`);
@@ -39,7 +39,7 @@ from hotdesk.models.memory_effects import wholly_written
 from hotdesk.models.memref import LOAD, VIEWS
 from hotdesk.models.new_memory import ALLOC, DEALLOC
 from hotdesk.passes.base import FunctionPass
-from hotdesk.passes.lower.structured.checks import can_check_apart, has_checks, needed_by_checks, split_checks
+from hotdesk.passes.payload_checks import can_check_apart, has_checks, needed_by_checks, split_checks
 
 _AGAIN = VIEWS | {"memref.dim"}
 """Ops besides arithmetic that a check may be computed by once more."""

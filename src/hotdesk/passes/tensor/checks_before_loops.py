@@ -32,7 +32,7 @@ from hotdesk.models.generics import GENERIC
 from hotdesk.models.payloads import LOADS
 from hotdesk.models.scf import FOR, WHILE
 from hotdesk.passes.base import FunctionPass
-from hotdesk.passes.lower.structured.checks import can_check_apart, has_checks, needed_by_checks, split_checks
+from hotdesk.passes.payload_checks import can_check_apart, has_checks, needed_by_checks, split_checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def _move(root: ir.Operation) -> list[Decision]:
         Decision(f"check of {check.name}", Outcome.MOVED, Reason.CHECKED_FIRST, (source_of(check),))
         for check in found.checks
     ]
-    _to_front(_Writer(found).write(root, root, {}))
+    _to_front(_SliceWriter(found).write(root, root, {}))
     for check in [each for each in found.checks if each.name == ASSERT]:
         check.erase()
     return decisions
@@ -101,7 +101,7 @@ def _read_by(check: ir.Operation) -> list[ir.Value]:
     return [*(check.operands[i] for i in inputs), *outside]
 
 
-class _Writer:
+class _SliceWriter:
     """Writes a slice."""
 
     def __init__(self, found: CheckSlice) -> None:

@@ -23,8 +23,8 @@ from hotdesk.ir.walking import nested_ops, parallel_loops
 from hotdesk.kernels.text import Index, KernelBuilder, View
 from hotdesk.models.generics import DEAR, GENERIC, is_dear
 from hotdesk.models.linalg import inputs_of
-from hotdesk.passes.lower.structured.checks import can_check_apart, has_checks
 from hotdesk.passes.lower.structured.joined import Joined
+from hotdesk.passes.payload_checks import can_check_apart, has_checks
 
 _ENOUGH = 16  # iterations of a loop that is taken for its place
 _FEW = 4  # iterations of a loop that is taken so that rows stay whole

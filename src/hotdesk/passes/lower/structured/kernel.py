@@ -35,10 +35,10 @@ from hotdesk.models.dialects import SCALAR_DIALECTS
 from hotdesk.models.generics import index_ops
 from hotdesk.models.new_memory import ALLOC
 from hotdesk.passes.lower.structured.blocks import block_transposed
-from hotdesk.passes.lower.structured.checks import can_check_apart, check_apart, has_checks, replace_checks
 from hotdesk.passes.lower.structured.cuts import find_cut, head_text
 from hotdesk.passes.lower.structured.joined import join_loops
 from hotdesk.passes.lower.views import MemrefPlaces, ResolvedMemref, ScalarSizes
+from hotdesk.passes.payload_checks import can_check_apart, check_apart, has_checks, replace_checks
 from hotdesk.sizes.size import Size, is_opaque
 
 _REASSOCIATED = ("arith.addf", "arith.mulf")
