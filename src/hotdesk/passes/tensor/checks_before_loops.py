@@ -7,7 +7,8 @@
 So a call that such a check ends has written nothing yet. A check moves (`checked-first`) iff
 
 1. the function changes state or arguments (`hotdesk.kind`, `bufferize.state`);
-2. what it is computed from is a small slice of the loop or branch (`analysis.tensors.check_slices`).
+2. what it is computed from is a small slice of the loop or branch (`analysis.tensors.check_slices`), of the number of no loop of
+   a `linalg` op (`linalg.index`).
 
 The loop of checks, and what is small that it reads, go to the front of the function where nothing else is needed. Checks that
 stay are made where they were; `hotdesk-roll-back-writes` has what is written by then.

@@ -1,4 +1,5 @@
 """Kernels of structured ops that nothing else serves, as loops.
 
-Read `kernel.py` first; `joined.py` shortens the loops, `cuts.py` cuts them for threads, `checks.py` makes assertions of them.
+Read `kernel.py` first; `joined.py` shortens the loops, `cuts.py` cuts them for threads; `passes.payload_checks` makes code of
+assertions.
 """
