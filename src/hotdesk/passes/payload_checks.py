@@ -19,11 +19,13 @@ from hotdesk._bindings import indexing_maps, ir
 from hotdesk.graphs import reached
 from hotdesk.ir.building import clone_with, compared, constant, create, dim, ended, index_constant
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import defining_op, nested_ops
+from hotdesk.ir.walking import defining_op, integer_of, nested_ops
 from hotdesk.models.cf import ASSERT
 from hotdesk.models.generics import GENERIC
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.memref import LOAD
+
+_NUMBER = "linalg.index"
 
 
 def has_checks(op: ir.Operation) -> bool:
@@ -31,11 +33,11 @@ def has_checks(op: ir.Operation) -> bool:
     return any(nested.name == ASSERT for nested in nested_ops(op))
 
 
-def can_check_apart(op: ir.Operation) -> bool:
+def can_check_apart(op: ir.Operation, *, numbers: bool = False) -> bool:
     """Whether the checks of an op on memrefs can be loops of their own.
 
     They can be iff its region is straight, each depends on inputs alone, which are read at numbers of loops or constants, and no
-    load is of something that has no element.
+    load is of something that has no element. With `numbers`, also on the numbers of loops that these inputs are read by.
     """
     if op.name != GENERIC or any(len(each.regions) for each in _body(op)):
         return False
@@ -49,7 +51,8 @@ def can_check_apart(op: ir.Operation) -> bool:
     plain = (ir.AffineDimExpr, ir.AffineConstantExpr)
     if any(i >= inputs_of(op) for i in read) or not all(isinstance(at, plain) for i in read for at in maps[i].results):
         return False
-    return not any(each.name == "linalg.index" and each.results[0] in needed for each in _body(op))
+    asked = {integer_of(each, "dim") for each in _body(op) if each.name == _NUMBER and each.results[0] in needed}
+    return asked <= ({loop for i in read for loop in _loops(maps[i])} if numbers else set())
 
 
 def check_apart(op: ir.Operation, status: ir.Value, assertion_code: Callable[[ir.Operation], int]) -> None:
@@ -88,12 +91,14 @@ def _is_outside(value: ir.Value, block: ir.Block) -> bool:
 
 
 def split_checks(op: ir.Operation, others: Mapping[ir.Value, ir.Value], before: ir.Operation) -> None:
-    """Makes an op of its own, in front of another one, of the checks of an op (`can_check_apart`), which keeps none.
+    """Makes an op of its own, in front of another one, of the checks of an op, which keeps none (`can_check_apart` by `numbers`).
 
     The new op reads `others` in place of values, and writes nothing.
     """
     block, (inputs, _) = op.regions[0].blocks[0], needed_by_checks(op)
-    count, maps = _of_loops_read([cast("list[ir.AffineMap]", indexing_maps(op))[i] for i in inputs])
+    read = [cast("list[ir.AffineMap]", indexing_maps(op))[i] for i in inputs]
+    loops = sorted({loop for each in read for loop in _loops(each)})
+    count, maps = _of_loops_read(read)
     attributes = _generic_attributes(maps, count, "parallel", (len(inputs), 0))
     operands = [others.get(op.operands[i], op.operands[i]) for i in inputs]
     given = [block.arguments[i] for i in inputs]
@@ -106,7 +111,10 @@ def split_checks(op: ir.Operation, others: Mapping[ir.Value, ir.Value], before: 
     needed = set[ir.Value]().union(*(_needed(each.operands[0], op) for each in _body(op) if each.name == ASSERT))
     for each in _body(op):
         if each.name == ASSERT or any(result in needed for result in each.results):
-            clone_with(each, mapping, ir.InsertionPoint(end))
+            clone = clone_with(each, mapping, ir.InsertionPoint(end))
+            if each.name == _NUMBER:
+                place = loops.index(integer_of(each, "dim"))
+                clone.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), place)
         if each.name == ASSERT:
             each.erase()
 

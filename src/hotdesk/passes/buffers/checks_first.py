@@ -64,7 +64,7 @@ class MoveChecksFirst(FunctionPass):
 
 
 def _is_check(op: ir.Operation) -> bool:
-    return op.name == ASSERT or (has_checks(op) and can_check_apart(op))
+    return op.name == ASSERT or (has_checks(op) and can_check_apart(op, numbers=True))
 
 
 class _CheckMover:

@@ -7,8 +7,7 @@
 So a call that such a check ends has written nothing yet. A check moves (`checked-first`) iff
 
 1. the function changes state or arguments (`hotdesk.kind`, `bufferize.state`);
-2. what it is computed from is a small slice of the loop or branch (`analysis.tensors.check_slices`), of the number of no loop of
-   a `linalg` op (`linalg.index`).
+2. what it is computed from is a small slice of the loop or branch (`analysis.tensors.check_slices`).
 
 The loop of checks, and what is small that it reads, go to the front of the function where nothing else is needed. Checks that
 stay are made where they were; `hotdesk-roll-back-writes` has what is written by then.
@@ -81,13 +80,13 @@ def _checks_in(root: ir.Operation) -> list[ir.Operation]:
 
 
 def _can_be_split(op: ir.Operation) -> bool:
-    if not can_check_apart(op):
+    if not can_check_apart(op, numbers=True):
         return False
     block = op.regions[0].blocks[0]
     conditions = [each.operation.operands[0] for each in block.operations if each.operation.name == ASSERT]
     needed = reached(conditions, lambda value: _operands_in(value, block))
     makers = [defining_op(value) for value in needed]
-    return not any(maker is not None and (maker.name in LOADS or maker.name == "linalg.index") for maker in makers)
+    return not any(maker is not None and maker.name in LOADS for maker in makers)
 
 
 def _operands_in(value: ir.Value, block: ir.Block) -> Sequence[ir.Value]:
