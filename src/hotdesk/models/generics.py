@@ -14,12 +14,14 @@ from hotdesk.ir.walking import integer_of, nested_ops, parallel_loops, segment_s
 
 GENERIC = "linalg.generic"
 """The op that states its loops: those of named ops follow from their names."""
-_IN_PAYLOADS = ("linalg.index", "linalg.yield")
+NUMBER = "linalg.index"
+"""Gives the number of a loop in a payload."""
+_IN_PAYLOADS = (NUMBER, "linalg.yield")
 _REDUCE = "linalg.reduce"
 _BY_LOOPS = (GENERIC, _REDUCE)
 DEAR = 10
 """Operations on scalars that one which is dear counts as."""
-_FREE = ("arith.constant", "linalg.index", "linalg.yield", "arith.index_cast", "arith.index_castui", "arith.bitcast")
+_FREE = ("arith.constant", NUMBER, "linalg.yield", "arith.index_cast", "arith.index_castui", "arith.bitcast")
 _FREE_ENDINGS = ("extf", "truncf", "extsi", "extui", "trunci", "sitofp", "uitofp", "fptosi", "fptoui")
 
 
@@ -64,7 +66,7 @@ def is_linalg(op: ir.Operation) -> bool:
 
 def index_ops(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
     """The ops in the payload of a linalg op that ask for the place in a loop, each with the number of the loop."""
-    return [(each, integer_of(each, "dim")) for each in nested_ops(op) if each.name == "linalg.index"]
+    return [(each, integer_of(each, "dim")) for each in nested_ops(op) if each.name == NUMBER]
 
 
 def is_dear(op: ir.Operation) -> bool:

@@ -21,11 +21,9 @@ from hotdesk.ir.building import clone_with, compared, constant, create, dim, end
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, integer_of, nested_ops
 from hotdesk.models.cf import ASSERT
-from hotdesk.models.generics import GENERIC
+from hotdesk.models.generics import GENERIC, NUMBER
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.memref import LOAD
-
-_NUMBER = "linalg.index"
 
 
 def has_checks(op: ir.Operation) -> bool:
@@ -51,7 +49,7 @@ def can_check_apart(op: ir.Operation, *, numbers: bool = False) -> bool:
     plain = (ir.AffineDimExpr, ir.AffineConstantExpr)
     if any(i >= inputs_of(op) for i in read) or not all(isinstance(at, plain) for i in read for at in maps[i].results):
         return False
-    asked = {integer_of(each, "dim") for each in _body(op) if each.name == _NUMBER and each.results[0] in needed}
+    asked = {integer_of(each, "dim") for each in _body(op) if each.name == NUMBER and each.results[0] in needed}
     return asked <= ({loop for i in read for loop in _loops(maps[i])} if numbers else set())
 
 
@@ -112,7 +110,7 @@ def split_checks(op: ir.Operation, others: Mapping[ir.Value, ir.Value], before: 
     for each in _body(op):
         if each.name == ASSERT or any(result in needed for result in each.results):
             clone = clone_with(each, mapping, ir.InsertionPoint(end))
-            if each.name == _NUMBER:
+            if each.name == NUMBER:
                 place = loops.index(integer_of(each, "dim"))
                 clone.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), place)
         if each.name == ASSERT:

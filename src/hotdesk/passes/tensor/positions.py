@@ -43,15 +43,14 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.models.cf import ASSERT
 from hotdesk.models.control_flow import CHOICE
-from hotdesk.models.generics import GENERIC, loops_read
+from hotdesk.models.generics import GENERIC, NUMBER, loops_read
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.payloads import LOADS
 from hotdesk.models.tensor import EXPAND
 from hotdesk.passes.base import FunctionPass
 from hotdesk.passes.tensor.inputs import with_inputs
 
-_INDEX = "linalg.index"
-_PLAIN = ("arith.constant", _INDEX, INDEX_CAST, ABSOLUTE, LEAST, GREATEST, CHOICE, COMPARE, ADD, SUBTRACT, MULTIPLY)
+_PLAIN = ("arith.constant", NUMBER, INDEX_CAST, ABSOLUTE, LEAST, GREATEST, CHOICE, COMPARE, ADD, SUBTRACT, MULTIPLY)
 _MOST = 48
 """Operations that a place takes."""
 _OF_ENDS = {ADD: int.__add__, SUBTRACT: int.__sub__, MULTIPLY: int.__mul__, LEAST: min, GREATEST: max}
@@ -186,7 +185,7 @@ class _TableElements:
                 return None
             mapping[argument] = made
         for each in body[:-1]:
-            if each.name == _INDEX:
+            if each.name == NUMBER:
                 loop = loops[integer_of(each, "dim")]
                 mapping[each.results[0]] = self._number(loop, each.results[0].type)
             elif not all(self._is_known(value, block, mapping) for value in each.operands):
@@ -200,7 +199,7 @@ class _TableElements:
         if loop is None:
             return constant(0, kind, self._before)
         attributes: dict[str, ir.Attribute] = {"dim": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loop)}
-        return create(_INDEX, [], [kind], attributes, before=self._before).results[0]
+        return create(NUMBER, [], [kind], attributes, before=self._before).results[0]
 
     @staticmethod
     def _is_known(value: ir.Value, block: ir.Block, mapping: dict[ir.Value, ir.Value]) -> bool:
@@ -229,7 +228,7 @@ def _settle(op: ir.Operation, sizes: dict[int, int]) -> bool:
 
 def _range(op: ir.Operation, ranges: dict[ir.Value, tuple[int, int]], sizes: dict[int, int]) -> tuple[int, int] | None:
     """The least and the greatest that an integer can be; None where it follows from more than positions, or might wrap around."""
-    if op.name == _INDEX:
+    if op.name == NUMBER:
         return 0, max(0, sizes[integer_of(op, "dim")] - 1)
     given = [_known(value) or ranges.get(value) for value in op.operands]
     if op.name not in _PLAIN or None in given or is_constant(op):
