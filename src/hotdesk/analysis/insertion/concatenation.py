@@ -27,7 +27,7 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import DYNAMIC, SLICE, is_tensor, shape_of
 from hotdesk.ir.walking import int_array, integer_of, made_by, nested_ops, users
-from hotdesk.models.generics import Generic, read_generic
+from hotdesk.models.generics import NUMBER, Generic, read_generic
 from hotdesk.models.tensor_slices import EXTRACT_SLICE
 
 _MIXED = -1
@@ -172,7 +172,7 @@ def _dimension(affine_map: ir.AffineMap, loop: int) -> int | None:
 
 
 def _loop_asked(op: ir.Operation) -> int | None:
-    return integer_of(op, "dim") if op.name == "linalg.index" else None
+    return integer_of(op, "dim") if op.name == NUMBER else None
 
 
 def _piece_around(op: ir.Operation, pieces: Sequence[Piece], axis: int) -> Piece | None:

@@ -14,7 +14,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.attention import elementwise, is_arithmetic, uniform, unit_dims
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import defining_op, integer_of
-from hotdesk.models.generics import GENERIC, Generic, index_ops, loops_read
+from hotdesk.models.generics import GENERIC, NUMBER, Generic, index_ops, loops_read
 from hotdesk.models.tensor import EXPAND, RESHAPES
 
 QUERY, KEY, UNIT = "m", "n", "1"
@@ -142,7 +142,7 @@ class ScorePayload:
             for operand in each.operands:
                 if operand not in mapping:
                     mapping[operand] = cast(ir.Operation, defining_op(operand)).clone().results[0]
-            if each.name == "linalg.index":
+            if each.name == NUMBER:
                 place = letters[integer_of(each, "dim")]
                 mapping[each.results[0]] = (
                     self._places[place] if place in self._places else _number(ir.IndexType.get(), 0)

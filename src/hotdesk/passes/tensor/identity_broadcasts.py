@@ -29,7 +29,7 @@ from hotdesk.ir.walking import (
     top_level_ops,
 )
 from hotdesk.models.control_flow import CHOICE
-from hotdesk.models.generics import GENERIC
+from hotdesk.models.generics import GENERIC, NUMBER
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.sizes.size import Size
@@ -77,7 +77,7 @@ def _is_place(place: ir.Value, dim: int, size: Size, sizes: SymbolicSizes) -> bo
     op = defining_op(place)
     if op is None:
         return False
-    if op.name == "linalg.index":
+    if op.name == NUMBER:
         return integer_of(op, "dim") == dim
     if op.name != CHOICE or constant_of(op.operands[1]) != 0 or not _is_place(op.operands[2], dim, size, sizes):
         return False

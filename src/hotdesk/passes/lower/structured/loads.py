@@ -22,7 +22,7 @@ from hotdesk.ir.arithmetic import ADD, MULTIPLY, SUBTRACT
 from hotdesk.ir.building import create, index_constant, sliced
 from hotdesk.ir.types import layout_of, static_entries
 from hotdesk.ir.walking import defining_op, integer_of, nested_ops, parallel_loops, users
-from hotdesk.models.generics import GENERIC, index_ops
+from hotdesk.models.generics import GENERIC, NUMBER, index_ops
 from hotdesk.models.memref import LOAD
 from hotdesk.passes.tensor.inputs import with_inputs
 
@@ -86,7 +86,7 @@ def to_operands(op: ir.Operation, loads: Collection[WalkedLoad], sizes: Mapping[
         load.results[0].replace_all_uses_with(element)
         load.erase()
     for each in reversed(nested_ops(new)):
-        if each.name in ("linalg.index", ADD, SUBTRACT) and not users(each.results[0]):
+        if each.name in (NUMBER, ADD, SUBTRACT) and not users(each.results[0]):
             each.erase()
     return new
 
@@ -111,7 +111,7 @@ def _place(value: ir.Value, block: ir.Block) -> _PlaceOfLoop | None:
         return None
     if maker is None or maker.block != block:
         return _PlaceOfLoop(((1, value),))
-    if maker.name == "linalg.index":
+    if maker.name == NUMBER:
         return _PlaceOfLoop((), integer_of(maker, "dim"), 1)
     if maker.name not in (ADD, SUBTRACT):
         return None
