@@ -275,3 +275,40 @@ def test_memrefs_of_the_caller_are_put_back() -> None:
     assert not four.any()
     blocks(four, 4)
     assert four.tolist() == [4] * 4
+
+
+TENSORS = """
+func.func @main(%s: memref<8xi64>, %t: tensor<?xi64>, %w: tensor<1xi64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : i64
+  %wi = tensor.extract %w[%c0] : tensor<1xi64>
+  %i = arith.index_cast %wi : i64 to index
+  %size = tensor.dim %t, %c0 : tensor<?xi64>
+  %in = arith.cmpi ult, %i, %size : index
+  cf.assert %in, "in the table"
+  %piece = tensor.extract_slice %t[%i] [1] [1] : tensor<?xi64> to tensor<1xi64>
+  %n = tensor.extract %piece[%c0] : tensor<1xi64>
+  %k = arith.index_cast %n : i64 to index
+  %old = bufferization.to_tensor %s restrict writable : memref<8xi64> to tensor<8xi64>
+  %new = scf.for %j = %c0 to %k step %c1 iter_args(%a = %old) -> tensor<8xi64> {
+    %ji = arith.index_cast %j : index to i64
+    %below = arith.cmpi slt, %ji, %c8 : i64
+    cf.assert %below, "eight"
+    %next = tensor.insert %n into %a[%j] : tensor<8xi64>
+    scf.yield %next : tensor<8xi64>
+  }
+  bufferization.materialize_in_destination %new in restrict writable %s : (tensor<8xi64>, memref<8xi64>) -> ()
+  return
+}"""
+
+
+def test_what_a_check_says_is_there_is_read_behind_it() -> None:
+    program = hotdesk.compile(TENSORS)
+    state, table = np.zeros(8, np.int64), np.array([1, 2, 3, 9])
+    for place, told in ((4, "in the table"), (10**9, "in the table"), (3, "eight")):
+        with pytest.raises(ExecutionError, match=told):
+            program(state, table, np.array([place]))
+        assert not state.any()
+    program(state, table, np.array([2]))
+    assert state.tolist() == [3, 3, 3, 0, 0, 0, 0, 0]

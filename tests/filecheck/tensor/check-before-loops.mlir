@@ -119,3 +119,61 @@ func.func @without_state(%s: tensor<f32>, %n: index) -> tensor<f32> {
   }
   return %r : tensor<f32>
 }
+
+// -----
+
+// What says how often the loop runs is read at a place that a check in front is about: the loop of checks stays behind that one.
+// CHECK:       decision: check of cf.assert: moved: checked-first (cf.assert
+// CHECK-LABEL: func.func @behind_a_check(
+// CHECK:         cf.assert %{{.*}}, "a place"
+// CHECK:         tensor.extract_slice
+// CHECK:         scf.for
+// CHECK:           cf.assert %{{.*}}, "eight"
+// CHECK:         scf.for
+// CHECK-NOT:       cf.assert
+func.func @behind_a_check(%s: tensor<8xi64> {hotdesk.kind = "state"}, %t: tensor<?xi64>, %i: index) -> tensor<8xi64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %size = tensor.dim %t, %c0 : tensor<?xi64>
+  %in = arith.cmpi ult, %i, %size : index
+  cf.assert %in, "a place"
+  %piece = tensor.extract_slice %t[%i] [1] [1] : tensor<?xi64> to tensor<1xi64>
+  %e = tensor.extract %piece[%c0] : tensor<1xi64>
+  %n = arith.index_cast %e : i64 to index
+  %r = scf.for %j = %c0 to %n step %c1 iter_args(%a = %s) -> tensor<8xi64> {
+    %below = arith.cmpi ult, %j, %c8 : index
+    cf.assert %below, "eight"
+    %b = tensor.insert %e into %a[%j] : tensor<8xi64>
+    scf.yield %b : tensor<8xi64>
+  }
+  return %r : tensor<8xi64>
+}
+
+// Nor does a loop of checks read, or write, where a check that stays may say that nothing is.
+// CHECK-NOT:   decision
+// CHECK-LABEL: func.func @places_in_the_loop(
+// CHECK-COUNT-1: scf.for
+// CHECK-NOT:     scf.for
+func.func @places_in_the_loop(%s: tensor<8xi64> {hotdesk.kind = "state"}, %t: tensor<?xi64>, %n: index) -> tensor<8xi64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ten = arith.constant 10 : i64
+  %ones = arith.constant dense<1> : tensor<4xi64>
+  %r = scf.for %j = %c0 to %n step %c1 iter_args(%a = %s) -> tensor<8xi64> {
+    %piece = tensor.extract_slice %t[%j] [1] [1] : tensor<?xi64> to tensor<1xi64>
+    %x = tensor.extract %piece[%c0] : tensor<1xi64>
+    %small = arith.cmpi slt, %x, %ten : i64
+    cf.assert %small, "small"
+    %y = tensor.extract %t[%c0] : tensor<?xi64>
+    %less = arith.cmpi slt, %y, %ten : i64
+    cf.assert %less, "less"
+    %more = tensor.insert %ten into %ones[%j] : tensor<4xi64>
+    %z = tensor.extract %more[%c1] : tensor<4xi64>
+    %few = arith.cmpi sle, %z, %ten : i64
+    cf.assert %few, "few"
+    %b = tensor.insert %x into %a[%j] : tensor<8xi64>
+    scf.yield %b : tensor<8xi64>
+  }
+  return %r : tensor<8xi64>
+}

@@ -7,7 +7,7 @@ Of a loop or branch in the entry block, the *root*, a check can be computed apar
 2. what is carried from one iteration to the next is part of the slice where that reads it: its first value, and what is yielded;
 3. all else that the slice computes inside of the root is arithmetic that cannot fail, views, sizes (`tensor.dim`), elements at
    places that are numbers (`tensor.extract`), or work on no more than 1,024 elements; of integers, which are the same however
-   often and by which code they are computed;
+   often and by which code they are computed; views and places are known to lie inside, whatever the checks in front say;
 4. of a `linalg.generic` with checks in it, these can be loops of their own, and load nothing from computed places.
 """
 
@@ -35,7 +35,8 @@ from hotdesk.models.dialects import SCALAR_DIALECTS
 from hotdesk.models.generics import GENERIC
 from hotdesk.models.payloads import LOADS
 from hotdesk.models.scf import FOR, WHILE
-from hotdesk.models.tensor import EMPTY, VIEWS
+from hotdesk.models.tensor import CAST, EMPTY, EXPAND, VIEWS
+from hotdesk.models.tensor_slices import EXTRACT_SLICE, INSERT_SLICE, slice_entries
 
 IF = "scf.if"
 SLICED = (FOR, WHILE, IF)
@@ -83,16 +84,36 @@ def slice_of_checks(
 
 
 def is_small(op: ir.Operation) -> bool:
-    """Whether an op may be computed once more: it cannot fail, and does next to nothing."""
-    if is_constant(op) or op.name in VIEWS or op.name == "tensor.dim":
+    """Whether an op may be computed once more, also in front of checks: it cannot fail, and does next to nothing."""
+    if not _stays_inside(op):
+        return False
+    if is_constant(op) or op.name in VIEWS or op.name in ("tensor.dim", "tensor.extract"):
         return True
-    if op.name == "tensor.extract":
-        return all(constant_of(place) is not None for place in list(op.operands)[1:])
     if any(_may_differ(each) or each.name in LOADS or may_fail(each) for each in (op, *nested_ops(op))):
         return False
     if dialect_of(op.name) in SCALAR_DIALECTS and not len(op.regions):
         return all(map(_has_few, op.results))
     return op.name in _SMALL and all(map(_has_few, (*op.operands, *op.results)))
+
+
+def _stays_inside(op: ir.Operation) -> bool:
+    """Whether an op reads and writes inside of its tensors without a check in front of it, as its types and attributes say."""
+    if op.name in ("tensor.extract", "tensor.insert"):
+        tensor, *places = list(op.operands)[op.name == "tensor.insert" :]
+        known = zip(map(constant_of, places), shape_of(tensor.type), strict=True)
+        return all(at is not None and 0 <= at < (size or 0) for at, size in known)
+    if op.name in (EXTRACT_SLICE, INSERT_SLICE):
+        inserts = op.name == INSERT_SLICE
+        entries = zip(*slice_entries(op), shape_of(op.operands[inserts].type), strict=True)
+        fixed = len(op.operands) == 1 + inserts and None not in shape_of(op.operands[0].type)
+        return fixed and all(
+            not count or (first >= 0 and first + (count - 1) * step < (size or 0))
+            for first, count, step, size in cast("Iterable[tuple[int, int, int, int | None]]", entries)
+        )
+    if op.name in (EXPAND, CAST):
+        ranked = all(is_tensor(each.type) for each in (op.operands[0], op.results[0]))
+        return ranked and None not in shape_of(op.operands[0].type)
+    return True
 
 
 def _may_differ(op: ir.Operation) -> bool:
