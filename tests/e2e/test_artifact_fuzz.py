@@ -10,6 +10,7 @@ called.
 from __future__ import annotations
 
 import json
+import os
 import random
 import struct
 from collections.abc import Iterator
@@ -152,6 +153,41 @@ def _table_changed(data: bytes, rng: random.Random) -> bytes:
     return bytes(made)
 
 
+def _values_exchanged(text: bytes, rng: random.Random) -> bytes:
+    """A value of the text stands where another one did, or in a list as often as thousands of times."""
+    root = json.loads(text)
+    places = [each for each in _places(root) if each]
+    (*path, last), source = rng.choice(places), rng.choice(places)
+    holder, value = root, root
+    for key in path:
+        holder = holder[key]
+    for key in source:
+        value = value[key]
+    holder[last] = json.loads(json.dumps(value * rng.choice([1, 1, 2, 3000]) if isinstance(value, list) else value))
+    return json.dumps(root).encode()
+
+
+def _entries_changed(data: bytes, rng: random.Random) -> bytes:
+    """Sections lie far beyond the file, where others do, in another order or under another name; checksums are right."""
+    made = bytearray(data)
+    count = _HEAD.unpack_from(data)[2]
+    end = _HEAD.size + count * _ENTRY.size
+    one, other = (_HEAD.size + rng.randrange(count) * _ENTRY.size for _ in range(2))
+    match rng.randrange(4):
+        case 0:
+            far = [*range((1 << 63) - 64, (1 << 63) + 65, 64), (1 << 64) - 64, 1 << 62, 1 << 47, (1 << 31) - 64]
+            struct.pack_into("<Q", made, one + 16 + 8 * rng.randrange(2), rng.choice(far))
+        case 1:
+            made[one : one + _ENTRY.size] = data[other : other + _ENTRY.size]
+            made[other : other + _ENTRY.size] = data[one : one + _ENTRY.size]
+        case 2:
+            made[one : one + 16] = data[other : other + 16]
+        case _:
+            made[one + 16 : one + _ENTRY.size] = data[other + 16 : other + _ENTRY.size]
+    struct.pack_into("<I", made, end, crc32(made[_HEAD.size : end], crc32(made[: _HEAD.size])))
+    return bytes(made)
+
+
 def _run(saved: Path, folder: Path, count: int) -> None:
     data, path = saved.read_bytes(), folder / "mutated.hotdesk"
     with Container(saved) as container:
@@ -160,7 +196,7 @@ def _run(saved: Path, folder: Path, count: int) -> None:
     rng = random.Random(0)
     loaded = 0
     for number in range(count):
-        match number % 4:
+        match number % 6:
             case 0:
                 path.write_bytes(_bytes_changed(data, rng))
             case 1:
@@ -169,6 +205,14 @@ def _run(saved: Path, folder: Path, count: int) -> None:
                 write(path, {name: [each] for name, each in changed.items()}, changed)
             case 2:
                 path.write_bytes(_table_changed(data, rng))
+            case 3:
+                changed = {**sections, "program": _values_exchanged(sections["program"], rng)}
+                write(path, {name: [each] for name, each in changed.items()}, changed)
+            case 4:
+                made = _entries_changed(data, rng)
+                if made == data:
+                    continue
+                path.write_bytes(made)
             case _:
                 name = rng.choice(links)
                 _place(saved, name.removesuffix(".at"), _value_changed(sections[name], rng))
@@ -287,3 +331,17 @@ def test_ops_are_as_many_as_the_text_names(tmp_path: Path) -> None:
     _rewritten(path, root)
     with pytest.raises(ArtifactError, match="the number of ops of the program"):
         hotdesk.load(path)
+
+
+@pytest.mark.parametrize("kind", ["loop", "nothing", "folder", "device", "pipe"])
+@pytest.mark.parametrize("role", ["program", "weights"])
+def test_links_to_what_is_no_file(kind: str, role: str, tmp_path: Path) -> None:
+    model, path = Scaled(), tmp_path / "program"
+    hotdesk.compile(model, (torch.ones(3),)).save(path, weights="given")
+    link = tmp_path / "link"
+    targets = {"loop": link, "nothing": tmp_path / "none", "folder": tmp_path, "device": Path("/dev/zero")}
+    if kind == "pipe":
+        os.mkfifo(tmp_path / "pipe")
+    link.symlink_to(targets.get(kind, tmp_path / "pipe"))
+    with pytest.raises(FileError, match="link"):
+        hotdesk.load(link if role == "program" else path, weights=model.state_dict() if role == "program" else link)
