@@ -6,8 +6,8 @@ Of a loop or branch in the entry block, the *root*, a check can be computed apar
    bounds; nothing else is around them;
 2. what is carried from one iteration to the next is part of the slice where that reads it: its first value, and what is yielded;
 3. all else that the slice computes inside of the root is arithmetic that cannot fail, views, sizes (`tensor.dim`), elements at
-   places that are numbers (`tensor.extract`), or work on no more than 1,024 elements; of integers, which are the same however
-   often and by which code they are computed; views and places are known to lie inside, whatever the checks in front say;
+   places that are numbers (`tensor.extract`, `tensor.insert`), or work on no more than 1,024 elements; of integers, which are
+   the same however often and by which code they are computed; views and places lie inside, whatever the checks in front say;
 4. of a `linalg.generic` with checks in it, these can be loops of their own, and load nothing from computed places.
 """
 
