@@ -277,6 +277,7 @@ def test_memrefs_of_the_caller_are_put_back() -> None:
     assert four.tolist() == [4] * 4
 
 
+<<<<<<< HEAD
 TENSORS = """
 func.func @main(%s: memref<8xi64>, %t: tensor<?xi64>, %w: tensor<1xi64>) {
   %c0 = arith.constant 0 : index
@@ -312,3 +313,35 @@ def test_what_a_check_says_is_there_is_read_behind_it() -> None:
         assert not state.any()
     program(state, table, np.array([2]))
     assert state.tolist() == [3, 3, 3, 0, 0, 0, 0, 0]
+=======
+def test_what_an_entry_reads_of_state_is_no_weight_to_the_checker() -> None:
+    """One entry counts, the other one reads the count, and prepares weights."""
+
+    class Shared(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls: Any
+            self.register_buffer("calls", torch.zeros(()))
+            self.norm = torch.nn.BatchNorm1d(4).eval().requires_grad_(False)
+
+    class Counts(torch.nn.Module):
+        def __init__(self, shared: Any) -> None:
+            super().__init__()
+            self.shared = shared
+
+        def forward(self, x: Any) -> Any:
+            self.shared.calls += 1
+            return x + self.shared.calls
+
+    class Reads(Counts):
+        def forward(self, x: Any) -> Any:
+            return self.shared.calls + self.shared.norm(x)
+
+    shared, x = Shared().eval(), torch.ones(1, 4, 5)
+    programs = hotdesk.compile_many({"counts": (Counts(shared), (x,)), "reads": (Reads(shared).eval(), (x,))})
+    programs["counts"](x)
+    assert programs["reads"].memory().prepared > 0
+    report = programs["reads"].check(x)
+    assert not report.faults
+    torch.testing.assert_close(programs["reads"](x), 1 + shared.norm(x))
+>>>>>>> 60b865f7 (Checks of an entry that reads state of another one tell state from weights)
