@@ -165,6 +165,8 @@ def test_a_kernel_of_pytorch_that_fails_leaves_state_as_it_was() -> None:
     program = hotdesk.compile(model, (torch.eye(3),))
     program(torch.eye(3))
     _refused(program, -4 * torch.eye(3))
+    with pytest.raises(ExecutionError, match=r"aten\.linalg_cholesky_ex|linalg_cholesky"):
+        program.check(-4 * torch.eye(3))
     assert model.calls == 1
     assert torch.equal(model.seen, 2 * torch.eye(3))
     torch.testing.assert_close(program(2 * torch.eye(3)), 2 * torch.eye(3))
@@ -277,7 +279,6 @@ def test_memrefs_of_the_caller_are_put_back() -> None:
     assert four.tolist() == [4] * 4
 
 
-<<<<<<< HEAD
 TENSORS = """
 func.func @main(%s: memref<8xi64>, %t: tensor<?xi64>, %w: tensor<1xi64>) {
   %c0 = arith.constant 0 : index
@@ -313,7 +314,8 @@ def test_what_a_check_says_is_there_is_read_behind_it() -> None:
         assert not state.any()
     program(state, table, np.array([2]))
     assert state.tolist() == [3, 3, 3, 0, 0, 0, 0, 0]
-=======
+
+
 def test_what_an_entry_reads_of_state_is_no_weight_to_the_checker() -> None:
     """One entry counts, the other one reads the count, and prepares weights."""
 
@@ -344,4 +346,3 @@ def test_what_an_entry_reads_of_state_is_no_weight_to_the_checker() -> None:
     report = programs["reads"].check(x)
     assert not report.faults
     torch.testing.assert_close(programs["reads"](x), 1 + shared.norm(x))
->>>>>>> 60b865f7 (Checks of an entry that reads state of another one tell state from weights)

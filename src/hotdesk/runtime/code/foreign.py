@@ -90,10 +90,13 @@ def entered(call: ForeignCall) -> object:
 
 
 def on_arrays(call: ForeignCall) -> Callable[[Sequence[Array], Sequence[int], Sequence[Array]], None]:
-    """The same on arrays whose elements lie row by row."""
+    """The same on arrays whose elements lie row by row. What it raises is what a call of the program does."""
 
     def run(inputs: Sequence[Array], numbers: Sequence[int], results: Sequence[Array]) -> None:
-        call.runs([*map(_lying, inputs)], numbers, [*map(_lying, results)])
+        try:
+            call.runs([*map(_lying, inputs)], numbers, [*map(_lying, results)])
+        except Exception as error:
+            raise _told(call, error) from error
 
     return run
 
