@@ -297,8 +297,8 @@ def overlap(first: tuple[int, int], second: tuple[int, int]) -> int:
     return max(0, min(first[1], second[1]) - max(first[0], second[0]))
 
 
-_WORK = 100_000
-"""Of the search for an element that two tensors have in common, in steps of NumPy's."""
+_WORK: Any = 100_000
+"""Of the search for an element that two tensors have in common, in steps of NumPy's, whose types admit 0 and -1 alone."""
 
 
 class _Room:
