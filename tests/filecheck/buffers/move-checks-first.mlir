@@ -107,3 +107,36 @@ func.func @results(%out: memref<i64> {bufferize.result = 0 : i64}, %n: i64) {
   cf.assert %few, "few"
   return
 }
+
+// -----
+
+#row = affine_map<(d0) -> (d0)>
+
+// A check that stays may be what keeps a view inside of its memory: a check of what the view shows stays behind it.
+// CHECK-COUNT-2: decision: check of {{.*}}: order kept: written-before-check
+// CHECK:       decision: check of cf.assert: moved: checked-first
+// CHECK-LABEL: func.func @guarded(
+// CHECK:         cf.assert {{.*}}, "last"
+// CHECK:         memref.store
+// CHECK:         cf.assert {{.*}}, "no more than there are"
+// CHECK:         memref.subview
+// CHECK:         cf.assert {{.*}}, "every index in range"
+func.func @guarded(%calls: memref<index> {hotdesk.kind = "state"}, %places: memref<8xindex>, %n: index, %out: memref<?xindex>,
+    %p: index) {
+  %c8 = arith.constant 8 : index
+  memref.store %c8, %calls[] : memref<index>
+  %most = memref.load %calls[] : memref<index>
+  %inside = arith.cmpi ule, %n, %most : index
+  cf.assert %inside, "no more than there are"
+  %few = memref.subview %places[0] [%n] [1] : memref<8xindex> to memref<?xindex, strided<[1]>>
+  linalg.generic {indexing_maps = [#row, #row], iterator_types = ["parallel"]}
+      ins(%few : memref<?xindex, strided<[1]>>) outs(%out : memref<?xindex>) {
+  ^bb0(%in: index, %old: index):
+    %below = arith.cmpi ult, %in, %c8 : index
+    cf.assert %below, "every index in range"
+    linalg.yield %in : index
+  }
+  %last = arith.cmpi ult, %p, %c8 : index
+  cf.assert %last, "last"
+  return
+}

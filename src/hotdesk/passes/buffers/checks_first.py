@@ -10,7 +10,8 @@ A check moves (`checked-first`) iff
    entry block of a function that writes state or arguments, in or behind the first op that may write such;
 2. what it is computed from is there in front of that op, or made by arithmetic, sizes, views, loads at places that are numbers,
    or loops of arithmetic that fill no more than 4 KiB: these are done again (`written-before-check`);
-3. nothing between that op and the place where it is read may write what it reads (`written-before-check`).
+3. nothing between that op and the place where it is read may write what it reads (`written-before-check`);
+4. no view has to be made again for it, if a check in front of it stays: that may be what keeps the view inside of its memory.
 
 Checks in loops and branches stay there.
 """
@@ -74,6 +75,7 @@ class _CheckMover:
         self._ops, self._places = writes.ops, writes.places
         self._program, self._origins = writes.program, writes.origins
         self._unknown, self._writes, self._first = writes.unknown, writes.at, writes.first
+        self._stays = False  # a check that came before
 
     def is_late(self, check: ir.Operation) -> bool:
         """Whether a check stands behind the first write, or in the op that writes first."""
@@ -83,8 +85,9 @@ class _CheckMover:
         """Moves a check that is late, if it may."""
         subject, source, again = f"check of {check.name}", source_of(check), set[int]()
         first = self._ops[self._first]
-        if not self._are_there(_read_by(check), self._places[check], again):
-            because = (source, source_of(first))
+        there = self._are_there(_read_by(check), self._places[check], again)
+        if not there or (self._stays and any(self._ops[place].name in VIEWS for place in again)):
+            self._stays, because = True, (source, source_of(first))
             return Decision(subject, Outcome.ORDER_KEPT, Reason.WRITTEN_BEFORE_CHECK, because)
         point, copies = ir.InsertionPoint(first), dict[ir.Value, ir.Value]()
         done = [self._ops[place] for place in sorted(again)]
