@@ -123,7 +123,7 @@ func.func @without_state(%s: tensor<f32>, %n: index) -> tensor<f32> {
 // -----
 
 // What says how often the loop runs is read at a place that a check in front is about: the loop of checks stays behind that one.
-// CHECK:       decision: check of cf.assert: moved: checked-first (cf.assert
+// CHECK:       decision: check of cf.assert: moved: checked-first, 0 bytes (cf.assert
 // CHECK-LABEL: func.func @behind_a_check(
 // CHECK:         cf.assert %{{.*}}, "a place"
 // CHECK:         tensor.extract_slice

@@ -59,6 +59,7 @@ NOT_RUN = {
     "added_to_more": "the reference has no bf16",
 }
 OTHERS = (
+    "check-before-loops",
     "choose-destinations-state",
     "copy-results-early",
     "eliminate-empty",
