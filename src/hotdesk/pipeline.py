@@ -255,8 +255,8 @@ def bufferize(module: ir.Module, log: Log) -> None:
 
 
 def move_checks(module: ir.Module, log: Log) -> None:
-    """What is done on programs that come as memrefs: checks go in front of what they write, or that is rolled back."""
-    _run([Stage("buffers", (MoveChecksFirst(), RollBackWrites()))], module, log)
+    """What is done on programs that come as memrefs: checks go in front of what they write. Nothing is copied for those that stay."""
+    _run([Stage("buffers", (MoveChecksFirst(),))], module, log)
 
 
 def has_parallel_loops(module: ir.Module) -> bool:

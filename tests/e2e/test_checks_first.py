@@ -197,14 +197,14 @@ def test_a_row_that_is_looked_up_into_state_is_checked_first() -> None:
 
 
 MEMREFS = """
-func.func @main(%s: memref<?x3xf32, strided<[?, 1], offset: ?>>, %at: memref<?xindex>) {
+func.func @main(%s: memref<?x3xf32, strided<[?, 1], offset: ?>>, %at: tensor<?xindex>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %one = arith.constant 1.0 : f32
   %rows = memref.dim %s, %c0 : memref<?x3xf32, strided<[?, 1], offset: ?>>
-  %n = memref.dim %at, %c0 : memref<?xindex>
+  %n = tensor.dim %at, %c0 : tensor<?xindex>
   scf.for %i = %c0 to %n step %c1 {
-    %row = memref.load %at[%i] : memref<?xindex>
+    %row = tensor.extract %at[%i] : tensor<?xindex>
     %below = arith.cmpi ult, %row, %rows : index
     cf.assert %below, "a row"
     memref.store %one, %s[%row, %i] : memref<?x3xf32, strided<[?, 1], offset: ?>>
@@ -212,8 +212,9 @@ func.func @main(%s: memref<?x3xf32, strided<[?, 1], offset: ?>>, %at: memref<?xi
   return
 }"""
 DEEP = """
-func.func @main(%s: memref<2xf32>, %n: index) {
+func.func @main(%s: memref<2xf32>, %t: tensor<index>) {
   %c0 = arith.constant 0 : index
+  %n = tensor.extract %t[] : tensor<index>
   %one = arith.constant 1.0 : f32
   memref.store %one, %s[%c0] : memref<2xf32>
   call @again(%s, %n) : (memref<2xf32>, index) -> ()
@@ -235,7 +236,8 @@ func.func private @again(%s: memref<2xf32>, %n: index) {
   return
 }"""
 BLOCKS = """
-func.func @main(%s: memref<4xi64>, %n: i64) {
+func.func @main(%s: memref<4xi64>, %t: tensor<i64>) {
+  %n = tensor.extract %t[] : tensor<i64>
   %c0 = arith.constant 0 : i64
   %c1 = arith.constant 1 : i64
   %c3 = arith.constant 3 : i64
@@ -266,17 +268,28 @@ def test_memrefs_of_the_caller_are_put_back() -> None:
     pair = np.zeros(2, np.float32)
     deep = hotdesk.compile(DEEP)
     with pytest.raises(ExecutionError, match="of the stack"):
-        deep(pair, 10**7)
+        deep(pair, np.array(10**7))
     assert not pair.any()
-    deep(pair, 3)
+    deep(pair, np.array(3))
     assert pair.tolist() == [7, 2]
     four = np.zeros(4, np.int64)
     blocks = hotdesk.compile(BLOCKS)
     with pytest.raises(ExecutionError, match="few"):
-        blocks(four, 5)
+        blocks(four, np.array(5))
     assert not four.any()
-    blocks(four, 4)
+    blocks(four, np.array(4))
     assert four.tolist() == [4] * 4
+
+
+def test_programs_on_memrefs_take_the_memory_that_they_name() -> None:
+    """Nothing is kept, so what a failing call has written by then stays."""
+    text = MEMREFS.replace("tensor<", "memref<").replace("tensor.dim", "memref.dim").replace("tensor.extract", "memref.load")
+    program = hotdesk.compile(text)
+    table, places = np.zeros((2, 3), np.float32), np.array([1, 2])
+    assert program.memory(table, places).arena == 0
+    with pytest.raises(ExecutionError, match="a row"):
+        program(table, places)
+    assert table.tolist() == [[0, 0, 0], [1, 0, 0]]
 
 
 TENSORS = """

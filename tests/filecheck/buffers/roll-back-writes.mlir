@@ -42,13 +42,20 @@ func.func @loop(%keys: memref<8xf32> {hotdesk.kind = "state"}, %calls: memref<i6
 // CHECK:         call @again
 // CHECK:         memref.dealloc [[KEPT]]
 func.func @calls(%rows: memref<?xf32> {hotdesk.kind = "state"}, %i: index) {
+  %c0 = arith.constant 0 : index
   %one = arith.constant 1.0 : f32
-  memref.store %one, %rows[%i] : memref<?xf32>
+  memref.store %one, %rows[%c0] : memref<?xf32>
   call @again(%i) : (index) -> ()
   return
 }
 func.func private @again(%i: index) {
-  call @again(%i) : (index) -> ()
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %more = arith.cmpi ugt, %i, %c0 : index
+  scf.if %more {
+    %less = arith.subi %i, %c1 : index
+    func.call @again(%less) : (index) -> ()
+  }
   return
 }
 

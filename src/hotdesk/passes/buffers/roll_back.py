@@ -12,6 +12,7 @@ State, and an argument that the program writes, is kept (`kept-for-checks`) iff
    sizes of arguments alone, a `hotdesk.foreign`, a call of a function that calls itself, or an allocation of a size that nothing
    limits.
 
+Programs on memrefs are not rolled back by the compiler: these take the memory that they name.
 `hotdesk-move-checks-first` runs before, so that little is left to keep. All is kept in front of the first write of any, until the
 last op that may fail. Lowering has the way out behind a failed check copy it back (`passes.lower.flow_checks`,
 `passes.lower.entry`).
