@@ -255,7 +255,7 @@ def bufferize(module: ir.Module, log: Log) -> None:
 
 
 def move_checks(module: ir.Module, log: Log) -> None:
-    """What is done on programs that come as memrefs: checks go in front of what they write. Nothing is copied for those that stay."""
+    """What is done on programs that come as memrefs: checks go in front of what they write, and nothing is copied for others."""
     _run([Stage("buffers", (MoveChecksFirst(),))], module, log)
 
 

@@ -283,7 +283,11 @@ def test_memrefs_of_the_caller_are_put_back() -> None:
 
 def test_programs_on_memrefs_take_the_memory_that_they_name() -> None:
     """Nothing is kept, so what a failing call has written by then stays."""
-    text = MEMREFS.replace("tensor<", "memref<").replace("tensor.dim", "memref.dim").replace("tensor.extract", "memref.load")
+    text = (
+        MEMREFS.replace("tensor<", "memref<")
+        .replace("tensor.dim", "memref.dim")
+        .replace("tensor.extract", "memref.load")
+    )
     program = hotdesk.compile(text)
     table, places = np.zeros((2, 3), np.float32), np.array([1, 2])
     assert program.memory(table, places).arena == 0
