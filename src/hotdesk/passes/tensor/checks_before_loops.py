@@ -9,7 +9,8 @@ So a call that such a check ends has written nothing yet. A check moves (`checke
 1. the function changes state or arguments (`hotdesk.kind`, `bufferize.state`);
 2. what it is computed from is a small slice of the loop or branch (`analysis.tensors.check_slices`).
 
-The loop of checks, and what is small that it reads, go to the front of the function where nothing else is needed. Checks that
+The loop of checks, and what is small that it reads, go to the front of the function where nothing else is needed, behind checks
+outside of loops that were in front of it. Checks that
 stay are made where they were; `hotdesk-roll-back-writes` has what is written by then.
 """
 
@@ -47,10 +48,12 @@ class CheckBeforeLoops(FunctionPass):
         if not any(each.state is not None or each.kind in ("state", "written") for each in formals):
             return []
         roots = [op for op in top_level_ops(function) if op.name in SLICED and has_checks(op)]
-        return [decision for root in roots for decision in _move(root)]
+        made: list[ir.Operation] = []
+        return [decision for root in roots for decision in _move(root, made)]
 
 
-def _move(root: ir.Operation) -> list[Decision]:
+def _move(root: ir.Operation, made: list[ir.Operation]) -> list[Decision]:
+    """Moves the checks of a loop or branch; the loop of them goes to `made`, which has those of the ones in front of it."""
     checks = _checks_in(root)
     found = slice_of_checks(root, checks, {check: _read_by(check) for check in checks})
     if not found.checks:
@@ -59,7 +62,9 @@ def _move(root: ir.Operation) -> list[Decision]:
         Decision(f"check of {check.name}", Outcome.MOVED, Reason.CHECKED_FIRST, (source_of(check),))
         for check in found.checks
     ]
-    _to_front(_SliceWriter(found).write(root, root, {}))
+    moved = _SliceWriter(found).write(root, root, {})
+    _to_front(moved, made)
+    made.append(moved)
     for check in [each for each in found.checks if each.name == ASSERT]:
         check.erase()
     return decisions
@@ -72,7 +77,7 @@ def _checks_in(root: ir.Operation) -> list[ir.Operation]:
     for op in nested_ops(root):
         if op in inside:
             continue
-        if op.name == ASSERT or (op.name == GENERIC and has_checks(op) and _can_be_split(op)):
+        if _is_check(op) and (op.name == ASSERT or _can_be_split(op)):
             found.append(op)
         if op.name not in SLICED:
             inside.update(nested_ops(op))
@@ -184,17 +189,27 @@ def _those(read: Sequence[ir.Value] | Any, values: dict[ir.Value, ir.Value]) -> 
     return [values.get(each, each) for each in read]
 
 
-def _to_front(made: ir.Operation) -> None:
-    """Moves a loop of checks, with what it reads, in front of all other ops, if it reads what is small alone."""
+def _to_front(made: ir.Operation, others: Sequence[ir.Operation]) -> None:
+    """Moves a loop of checks, with what it reads, to the front, if it reads what is small alone.
+
+    It stays behind the checks outside of loops that are in front of it, and behind `others`, so that the first check that fails
+    is the one that is told.
+    """
     block = made.block
     found = list(reached([made], lambda op: _read_in(op, block)))
     if not all(each == made or is_small(each) for each in found):
         return
     ops, read = [view.operation for view in block.operations], set(found)
-    first = next(place for place, op in enumerate(ops) if op not in read)
+    checks = [place for place, op in enumerate(ops) if _is_check(op) or op in others]
+    least = max((place for place in checks if place < ops.index(made)), default=-1) + 1
+    first = next(place for place in range(least, len(ops)) if ops[place] not in read)
     for op in ops[first:]:
         if op in read:
             cast(Any, op).move_before(ops[first])
+
+
+def _is_check(op: ir.Operation) -> bool:
+    return op.name == ASSERT or (op.name == GENERIC and has_checks(op))
 
 
 def _read_in(op: ir.Operation, block: ir.Block) -> list[ir.Operation]:
