@@ -4,7 +4,7 @@
                                    ^failed: memref.store %code, %status; return zeros
 
 Behind a call that may have failed, an assertion that the status word is still 0 does the same without a code of its own. Where
-something was kept, a way out behind it copies that back (`hotdesk-roll-back-writes`).
+something was kept, all ways out behind it meet in one block that copies it back (`hotdesk-roll-back-writes`).
 """
 
 from __future__ import annotations
@@ -55,8 +55,10 @@ def _mark(op: ir.Operation) -> None:
 def settle_assertions(function: ir.Operation, status: ir.Value, code_of: Callable[[ir.Operation], int]) -> None:
     """Has the assertions of a function, which has no structured control flow any more, leave it where they fail."""
     undo = [each for each in nested_ops(function) if each.name == CALL and UNDO in each.attributes]
-    for block in list(function.regions[0].blocks):
-        _settle(function, block, status, code_of, undo)
+    blocks = list(function.regions[0].blocks)
+    undone = _leaving(function, function.location, undo) if undo else None
+    for block in blocks:
+        _settle(function, block, status, code_of, undone)
     for each in undo:
         each.erase()
 
@@ -66,7 +68,7 @@ def _settle(
     block: ir.Block,
     status: ir.Value,
     code_of: Callable[[ir.Operation], int],
-    undo: Sequence[ir.Operation],
+    undone: ir.Block | None,
 ) -> None:
     rest: list[ir.Operation] = []
     for op in reversed([op.operation for op in block.operations]):
@@ -74,8 +76,9 @@ def _settle(
             rest.append(op)
             continue
         code = None if _TOLD in op.attributes else code_of(op)
-        undone = undo if UNDO in op.attributes else ()
-        holds, failed = block.create_after(), _failing(function, op.location, status, code, undone)
+        goes_to = undone if UNDO in op.attributes else None
+        holds = block.create_after()
+        failed = _failing(function, op.location, status, code, goes_to)
         for each in reversed(rest):
             holds.append(each)
         segments = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0])}
@@ -85,14 +88,26 @@ def _settle(
 
 
 def _failing(
-    function: ir.Operation, location: ir.Location, status: ir.Value, code: int | None, undo: Sequence[ir.Operation]
+    function: ir.Operation, location: ir.Location, status: ir.Value, code: int | None, undone: ir.Block | None
 ) -> ir.Block:
-    """A block that stores the code of an assertion, if it has one, makes the calls that undo, and returns what nobody reads."""
-    block = function.regions[0].blocks.append()
-    with ir.InsertionPoint(block), location:
-        if code is not None:
+    """A block for an assertion that fails: it stores the code, if there is one, and goes to `undone`, or leaves the function."""
+    if code is None and undone is not None:
+        return undone
+    block = _leaving(function, location) if undone is None else function.regions[0].blocks.append()
+    if undone is not None:
+        with ir.InsertionPoint(block), location:
+            ir.Operation.create("cf.br", successors=[undone])
+    if code is not None:
+        with ir.InsertionPoint.at_block_begin(block), location:
             number = _constant(ir.IntegerType.get_signless(32), code)
             ir.Operation.create("memref.store", operands=[number, status])
+    return block
+
+
+def _leaving(function: ir.Operation, location: ir.Location, undo: Sequence[ir.Operation] = ()) -> ir.Block:
+    """A block that makes the calls that undo, and returns what nobody reads."""
+    block = function.regions[0].blocks.append()
+    with ir.InsertionPoint(block), location:
         for each in undo:
             callee = {"callee": each.attributes["callee"]}
             ir.Operation.create(CALL, operands=list(each.operands), attributes=callee)
