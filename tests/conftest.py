@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from hotdesk.models import registry
-from tests import memory_checks, memory_coverage
+from tests import hashing, memory_checks, memory_coverage
 
 GOLDEN = Path(__file__).parent / "golden"
 _coverage = memory_coverage.Coverage()
@@ -27,6 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("HOTDESK_CACHE", "code")  # programs are compiled, not read: some tests change passes
     memory_checks.install(memory_checks.mode_of(config))
     memory_coverage.install()
+    hashing.refuse()
     settings.register_profile("hotdesk", deadline=None)  # how long a test takes says nothing of what it tests
     settings.load_profile("hotdesk")
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ExecutionEngine",
     "PassManager",
+    "address_of",
     "import_fx_graph",
     "import_onnx",
     "indexing_maps",
@@ -138,6 +139,14 @@ def _of(held: Any) -> _Handle:
     """What an object of the bindings stands for in the C API."""
     capsule = held._CAPIPtr
     return _Handle(_pointer_in(capsule, _name_of(capsule)))
+
+
+_OPERATION = b"torch_mlir.ir.Operation._CAPIPtr"
+
+
+def address_of(op: ir.Operation | ir.OpView) -> int:
+    """Where MLIR has an op in memory, for as long as the op is there: no two ops that are there at once have the same."""
+    return _pointer_in(cast(Any, op)._CAPIPtr, _OPERATION)
 
 
 @cache

@@ -6,12 +6,13 @@ memory that was freed. So the program stays as it is, and only copies of its str
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import PassManager, ir
 from hotdesk.errors import PassError
+from hotdesk.ir.op_maps import OpMap
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.walking import captured_operands, dialect_of, entry_block, nested_ops
 from hotdesk.models.generics import GENERIC
@@ -39,7 +40,7 @@ class Expansion:
 class Expansions:
     """What the structured ops of a module became. Keeps the module alive that they are in."""
 
-    found: Mapping[ir.Operation, Expansion]
+    found: OpMap[Expansion]
     module: ir.Module
 
 
@@ -53,7 +54,7 @@ def expanded(ops: Sequence[ir.Operation]) -> Expansions:
             PassManager.parse(f"builtin.module(func.func({_PASSES}))").run(scratch.operation)
         except ir.MLIRError as error:
             raise PassError("preparing a module for the memory checker", got=str(error)) from error
-    found: dict[ir.Operation, Expansion] = {}
+    found = OpMap[Expansion]()
     for op, (function, values) in made:
         inside = nested_ops(function)
         generic = next((each for each in inside if each.name == GENERIC), None)
@@ -80,7 +81,7 @@ def _alone(op: ir.Operation, module: ir.Module, number: int) -> tuple[ir.Operati
     for i in range(len(op.operands)):
         copy.operands[i] = arguments[i]
     inner = zip(nested_ops(op), nested_ops(copy.operation), strict=True)
-    copies = dict(inner) if captured else {}
+    copies = OpMap(inner if captured else ())
     for argument, (user, position, _) in zip(arguments[len(op.operands) :], captured, strict=True):
         copies[user].operands[position] = argument
     return function, values

@@ -32,6 +32,7 @@ from hotdesk.errors import ExecutionError, LoweringError
 from hotdesk.explain import Source
 from hotdesk.graphs import reached
 from hotdesk.ir.locations import placed, python_line, source_of
+from hotdesk.ir.op_maps import OpMap
 from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
 from hotdesk.ir.walking import is_function, segment_sizes, symbol_name
 from hotdesk.models.scf import LOOPS_AND_BRANCHES
@@ -196,9 +197,7 @@ class OpReader:
 class FunctionReader:
     """One function, while it is made ready."""
 
-    def __init__(
-        self, interpreter: Interpreter, dialects: Dialects, expansions: Mapping[ir.Operation, Expansion]
-    ) -> None:
+    def __init__(self, interpreter: Interpreter, dialects: Dialects, expansions: OpMap[Expansion]) -> None:
         """`expansions` are what structured ops of the program were turned into. `joined` are the slots outside of all ops with
         regions that control flow gives one of several values."""
         self.interpreter = interpreter
@@ -330,7 +329,7 @@ class Interpreter:
         self.findings = Findings()
         self.memory = AddressSpace(self.findings, settings.poison)
         self.returned = Source("func.return")
-        self.homes: dict[ir.Operation, tuple[CheckedArena, int]] = {}
+        self.homes = OpMap[tuple[CheckedArena, int]]()
         self.counters: list[Sequence[Any]] = []
         self.masks: list[Value] = []
         self._dialects = dialects

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.graphs import postorder
+from hotdesk.ir.op_maps import OpSet
 
 
 def main_function(module: ir.Module, name: str = "main") -> ir.Operation:
@@ -279,7 +280,4 @@ def constant_of(value: ir.Value) -> int | float | None:
 
 def users(value: ir.Value) -> list[ir.Operation]:
     """Operations that have the value as an operand, once each."""
-    seen: dict[ir.Operation, None] = {}
-    for use in value.uses:
-        seen[cast(Any, use.owner).operation] = None
-    return list(seen)
+    return list(OpSet(cast(Any, use.owner).operation for use in value.uses))

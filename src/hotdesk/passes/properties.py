@@ -7,13 +7,14 @@ come to (`llvm.unreachable`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.functions import find_uses, is_private, named_functions, returns_of
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import (
     element_bytes,
@@ -88,10 +89,10 @@ def _kept_allocation(module: ir.Module) -> ir.Operation | None:
     return None
 
 
-def _read(function: ir.Operation) -> tuple[list[ir.Operation], set[ir.Operation]]:
+def _read(function: ir.Operation) -> tuple[list[ir.Operation], OpSet]:
     """The allocations that only regions of one block are around, which lead out at the end; and the last op of each block."""
     allocations: list[ir.Operation] = []
-    ends: set[ir.Operation] = set()
+    ends = OpSet()
     waiting: list[tuple[Any, bool]] = [(function.regions[0], True)]
     while waiting:
         region, is_left = waiting.pop()
@@ -106,7 +107,7 @@ def _read(function: ir.Operation) -> tuple[list[ir.Operation], set[ir.Operation]
     return allocations, ends
 
 
-def _goes_somewhere(allocated: ir.Value, ends: Collection[ir.Operation]) -> bool:
+def _goes_somewhere(allocated: ir.Value, ends: OpSet) -> bool:
     """Whether memory is freed, stored, or passed on by the end of a block, by any name that ops and their regions give it."""
     known = {allocated}
     waiting = [allocated]

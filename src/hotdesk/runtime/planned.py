@@ -25,6 +25,7 @@ from hotdesk.checker.parameters import Parameter, parameters
 from hotdesk.checker.report import CheckReport, Result
 from hotdesk.checker.values import Array, dtype_of, xp
 from hotdesk.ir.context import entered
+from hotdesk.ir.op_maps import OpMap
 from hotdesk.ir.signature import signature
 from hotdesk.ir.walking import main_function, nested_ops, ops_outside_payloads
 from hotdesk.models.new_memory import ALLOC
@@ -144,7 +145,7 @@ class PlannedProgram:
         original = main_function(self.module, name)
         allocated = [place for place, buffer in enumerate(lowered.buffers) if buffer.kind in ("alloc", "heap")]
         by_place = dict(zip(allocated, filter(_allocates, ops_outside_payloads(original)), strict=False))
-        copies = dict(zip(*(filter(_allocates, nested_ops(each)) for each in (original, entry)), strict=True))
+        copies = OpMap(zip(*(filter(_allocates, nested_ops(each)) for each in (original, entry)), strict=True))
         for placement in plan.placements:
             op = by_place[cast(int, placement.buffer_id)]
             interpreter.homes[copies[op]] = (arenas[cast("int | None", placement.pool)], placement.offset)

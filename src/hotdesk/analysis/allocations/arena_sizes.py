@@ -20,6 +20,7 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.hoisting import is_not_negative
 from hotdesk.analysis.allocations.uses import bytes_of_element
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.recompute import Recomputation
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, entry_block, walk
@@ -61,7 +62,7 @@ class ArenaSizes:
     def __init__(self, function: ir.Operation, *, by_caller: bool) -> None:
         ops = [op.operation for op in entry_block(function).operations]
         self.before = ops[0] if by_caller else next((op for op in ops if _allocates(op)), ops[-1])
-        above = set[ir.Operation]() if by_caller else set(ops[: ops.index(self.before)])
+        above = OpSet(() if by_caller else ops[: ops.index(self.before)])
         self._recomputation = Recomputation(function, lambda value: defining_op(value) in above)
         self.measures: list[Measure] = []
         self._numbers: dict[Hashable, int] = {}

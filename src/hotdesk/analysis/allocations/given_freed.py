@@ -14,6 +14,7 @@ from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.graphs import reached
 from hotdesk.ir.functions import callee_name, named_functions
+from hotdesk.ir.op_maps import OpMap
 from hotdesk.ir.walking import defining_op, module_around, nested_ops
 from hotdesk.models.func import CALL
 from hotdesk.models.memref import viewed
@@ -24,7 +25,7 @@ class GivenFreed:
     """Answers for the calls in a module and in those nested in it; each is read once, when a call in it is first asked about."""
 
     def __init__(self) -> None:
-        self._freeing: dict[ir.Operation, frozenset[str]] = {}
+        self._freeing = OpMap[frozenset[str]]()
 
     def by(self, call: ir.Operation) -> bool:
         """Whether a call of a function may free what it gets."""

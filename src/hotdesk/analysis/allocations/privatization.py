@@ -49,6 +49,7 @@ from hotdesk.analysis.memrefs.shared_loops import (
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.loops import bounds_of
+from hotdesk.ir.op_maps import OpMap, OpSet
 from hotdesk.ir.recompute import Recomputation
 from hotdesk.ir.types import element_bytes, element_of, is_memref, shape_of
 from hotdesk.ir.walking import (
@@ -123,7 +124,7 @@ def find_privatizations(function: ir.Operation, threads: int, growth: int | None
         return []
     search = _Search(function, ops, threads, growth)
     found: list[Privatization | Decision] = []
-    inside: set[ir.Operation] = set()
+    inside = OpSet()
     for loop in loops:
         if loop in inside or not is_worth_it(loop) or not can_be_outlined(loop):
             continue
@@ -143,7 +144,7 @@ def _is_hindered(loop: ir.Operation) -> bool:
 
 def known_in_front(loop: ir.Operation) -> Recomputation:
     """Which values can be computed in front of a loop, from what is there."""
-    inside = {loop, *nested_ops(loop)}
+    inside = OpSet((loop, *nested_ops(loop)))
 
     def is_above(value: ir.Value) -> bool:
         op = defining_op(value)
@@ -160,11 +161,11 @@ def _busy(workers: int, trips: int | None) -> int:
 class _Search:
     def __init__(self, function: ir.Operation, ops: Sequence[ir.Operation], threads: int, growth: int | None) -> None:
         self._function, self._threads, self._growth = function, threads, growth
-        self._numbers = {op: number for number, op in enumerate(ops)}
+        self._numbers = OpMap((op, number) for number, op in enumerate(ops))
         self._sizes = SymbolicSizes(function)
         buffers = find_buffers(function, self._sizes)
         made = ((defining_op(buffer.base), buffer) for buffer in buffers)
-        self._buffers = {op: buffer for op, buffer in made if op is not None and op.name == ALLOC}
+        self._buffers = OpMap((op, buffer) for op, buffer in made if op is not None and op.name == ALLOC)
         planned = [buffer for buffer in self._buffers.values() if buffer.kind == "alloc"]
         self._peak = _peak(planned)
 
@@ -257,7 +258,7 @@ class _Search:
             if not all(map(known.follows, dynamic_sizes(op.results[0]) or [])):
                 return _refused(loop, Reason.SIZE_DEFINED_BELOW, op, bytes=size)
             open_parts.append(FramePart((op,), None, alignment))
-        order = {op: number for number, op in enumerate(made)}
+        order = OpMap((op, number) for number, op in enumerate(made))
         parts = [*self._shared(numbered, alignment), *open_parts]
         return tuple(sorted(parts, key=lambda part: min(order[op] for op in part.allocations)))
 

@@ -16,6 +16,7 @@ from hotdesk.analysis.memrefs.memref_views import Views
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.explain import Source
 from hotdesk.ir.locations import source_of
+from hotdesk.ir.op_maps import OpMap
 from hotdesk.ir.types import element_bytes, is_memref
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.new_memory import dynamic_sizes, freed, is_free_of, may_free_any
@@ -64,7 +65,7 @@ class Allocations:
         self._freeing = {op.number: values for op in self.program.ops if (values := _may_free(op, given))}
         self.touching: dict[int, bool] = {}
         """What `ranges` has found of ops, by number."""
-        self.positions = {op.operation: op.number for op in self.program.ops}
+        self.positions = OpMap((op.operation, op.number) for op in self.program.ops)
         self._blocks = {self.program.ops[b.last].operation.block: b.number for b in self.program.blocks if b.last >= 0}
         kinds = (Kind.ALLOCATION, Kind.STACK)
         self.all = tuple(self._read(b.number) for b in self.program.buffers if b.kind in kinds)

@@ -28,6 +28,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Reason
 from hotdesk.graphs import reached
 from hotdesk.ir.dialect import ZeroRows
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.types import element_of, is_tensor, shape_of
 from hotdesk.ir.walking import constant_of, constant_op, defining_op, dialect_of, flag_of, groups_of, made_by, users
 from hotdesk.models.generics import GENERIC, Generic, loops_read, read_generic
@@ -142,8 +143,8 @@ def without_expansion(value: ir.Value) -> ir.Value:
 
 
 def _used_inside(ops: Iterable[ir.Operation], last: ir.Operation) -> bool:
-    known = {*ops, last}
-    return all(user in known for op in known - {last} for result in op.results for user in users(result))
+    known = OpSet((*ops, last))
+    return all(user in known for op in known if op != last for result in op.results for user in users(result))
 
 
 # The softmax

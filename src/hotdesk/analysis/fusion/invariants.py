@@ -21,6 +21,7 @@ from math import prod
 from typing import cast
 
 from hotdesk._bindings import ir
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
 from hotdesk.ir.walking import defining_op, dialect_of, is_constant, users
 from hotdesk.models.dialects import SCALAR_DIALECTS
@@ -73,7 +74,8 @@ def find_invariants(op: ir.Operation, least: int) -> Invariants | None:
         if not own or long[-1] not in own or times < _REPEATED:
             continue
         inside = [each for each in computed if differing[each.results[0]] <= own]
-        read_outside = (each.results[0] for each in inside if not set(users(each.results[0])) <= {*inside})
+        here = OpSet(inside)
+        read_outside = (each.results[0] for each in inside if not here.issuperset(users(each.results[0])))
         values = [value for value in read_outside if _cost(_slice([value], inside), differing, long[-1]) > _LITTLE]
         operations = _slice(values, inside)
         saved = _cost(operations, differing, long[-1]) - _STORED_AND_LOADED * len(values)
@@ -148,7 +150,7 @@ def _overwritten(
     operations: Sequence[ir.Operation],
 ) -> Place | None:
     """The place of inputs that values can overwrite, by rule 5."""
-    gone = set[ir.Operation]()
+    gone = OpSet()
     for each in reversed(operations):
         if each.results[0] in values or gone.issuperset(users(each.results[0])):
             gone.add(each)

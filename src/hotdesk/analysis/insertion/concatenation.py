@@ -25,6 +25,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
+from hotdesk.ir.op_maps import OpMap
 from hotdesk.ir.types import DYNAMIC, SLICE, is_tensor, shape_of
 from hotdesk.ir.walking import int_array, integer_of, made_by, nested_ops, users
 from hotdesk.models.generics import NUMBER, Generic, read_generic
@@ -108,7 +109,7 @@ def find_split(concat: ir.Operation, most: int) -> ConcatenationSplit:
     if not pieces_of(whole, axis):
         return ConcatenationSplit((), (), _told(Outcome.NOT_FUSED, Reason.SIZE_NOT_STATIC, concat))
     slices: list[tuple[ir.Operation, Piece]] = []
-    readers: dict[ir.Operation, PieceReader] = {}
+    readers = OpMap[PieceReader]()
     refusal: Decision | None = None
     for value, user in _readers(whole, axis, slices):
         found = _reader(user, value, axis, readers.get(user)) if user.block == concat.block else Reason.DIFFERENT_BLOCK
@@ -128,7 +129,7 @@ def _readers(
     value: ir.Value, axis: int, slices: list[tuple[ir.Operation, Piece]]
 ) -> Iterator[tuple[ir.Value, ir.Operation]]:
     """The readers of a value and of slices of it, each with what it reads; slices of one piece go to `slices`."""
-    for user in dict.fromkeys(users(value)):
+    for user in users(value):
         if user.name != EXTRACT_SLICE:
             yield value, user
         elif (piece := _piece_around(user, pieces_of(value, axis), axis)) is not None:

@@ -22,6 +22,7 @@ from itertools import accumulate
 from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.concatenation import axis_of
 from hotdesk.analysis.insertion.raised_peak import RaisedPeak
+from hotdesk.ir.op_maps import OpMap, OpSet
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.func import RETURN
@@ -41,10 +42,9 @@ class _Prefix:
 def find_growths(concats: Iterable[ir.Operation], held: RaisedPeak) -> list[Growth]:
     """The chains among concatenations of one block, which come in order."""
     begin: dict[tuple[int, tuple[int | None, ...]], _Prefix] = {}
-    inside: dict[ir.Operation, tuple[ir.Operation, int]] = {}
-    outside: set[ir.Operation] = set()
+    inside, outside = OpMap[tuple[ir.Operation, int]](), OpSet()
     fitting = [op for op in concats if _is_contiguous_in_parts(op)]
-    known = set(fitting)
+    known = OpSet(fitting)
     for op in fitting:
         found = _longest(op, begin.setdefault(_frame(op), _Prefix()), known)
         if found is not None and found[0] not in outside:
@@ -65,7 +65,7 @@ def _is_contiguous_in_parts(op: ir.Operation) -> bool:
     return all(None not in shape and 0 not in shape for shape in shapes) and set(shapes[-1][: axis_of(op)]) <= {1}
 
 
-def _longest(op: ir.Operation, begin: _Prefix, known: set[ir.Operation]) -> tuple[ir.Operation, int] | None:
+def _longest(op: ir.Operation, begin: _Prefix, known: OpSet) -> tuple[ir.Operation, int] | None:
     """The largest concatenation in `op`, with its first element there; notes what `op` begins with."""
     axis = axis_of(op)
     starts = list(accumulate((shape_of(value.type)[axis] or 0 for value in op.operands), initial=0))
@@ -88,7 +88,7 @@ def _is_returned(op: ir.Operation) -> bool:
     return any(user.name == RETURN for user in users(op.results[0]))
 
 
-def _chain(last: ir.Operation, inside: dict[ir.Operation, tuple[ir.Operation, int]]) -> Growth:
+def _chain(last: ir.Operation, inside: OpMap[tuple[ir.Operation, int]]) -> Growth:
     """The concatenations in `last`, from the first, each with its first element there."""
     found, start = [(last, 0)], 0
     while found[0][0] in inside:

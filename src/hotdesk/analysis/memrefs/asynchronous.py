@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, BufferProgram
 from hotdesk.graphs import postorder
+from hotdesk.ir.op_maps import OpMap
 from hotdesk.ir.types import is_token
 from hotdesk.models.asynchronous import ENDS, JOINS, WAITS, awaits, is_queued, waits_for_all, waits_for_tag
 from hotdesk.program.dataflow import least_solution
@@ -111,7 +112,7 @@ class _Following:
 
     def __init__(self, program: BufferProgram) -> None:
         self._program = program
-        self._numbers = {op.operation: op.number for op in program.ops}
+        self._numbers = OpMap((op.operation, op.number) for op in program.ops)
         self._waits: dict[tuple[int, str], list[int]] = {}  # by block and how the names begin of what is waited for
         for op in program.ops:
             for prefix in waits_for_all(op.operation) if op.name in WAITS else ():

@@ -34,6 +34,7 @@ from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.op_maps import OpMap
 from hotdesk.ir.types import element_bytes, element_of, is_memref
 from hotdesk.ir.walking import is_loop_or_branch, ops_outside_payloads, top_level_ops
 from hotdesk.models.cf import ASSERT
@@ -135,7 +136,7 @@ class _Bases:
     def __init__(self, program: BufferProgram, sizes: SymbolicSizes, straight: bool, deallocated: bool) -> None:
         self._program, self._sizes = program, sizes
         self._straight, self._deallocated = straight, deallocated
-        self._ops = {op: number for number, op in enumerate(ops_outside_payloads(program.function))}
+        self._ops = OpMap((op, number) for number, op in enumerate(ops_outside_payloads(program.function)))
         self._numbers: list[int] = []  # by op of the program; of what is in a payload, the number of the op around it
         for op in program.ops:
             number = self._ops.get(op.operation)

@@ -12,6 +12,7 @@ from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.analysis.memrefs.writes import writes_of
+from hotdesk.ir.op_maps import OpMap
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import entry_block
@@ -41,7 +42,7 @@ class EntryWrites:
 
     def __init__(self, function: ir.Operation) -> None:
         self.ops: Sequence[ir.Operation] = [view.operation for view in entry_block(function).operations]
-        self.places = {op: place for place, op in enumerate(self.ops)}
+        self.places = OpMap((op, place) for place, op in enumerate(self.ops))
         self.program = read_buffers(function)
         self.origins = Origins(self.program)
         self.unknown = frozenset(each.number for each in self.program.buffers if each.kind is Kind.UNKNOWN)

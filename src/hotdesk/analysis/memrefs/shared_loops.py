@@ -23,6 +23,7 @@ from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.loops import LoopBounds, bounds_of, for_bounds
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.types import is_memref, is_strided, shape_of
 from hotdesk.ir.walking import captured_operands, constant_of, integer_of, made_by, nested_ops
 from hotdesk.models.control_flow import SHAREABLE
@@ -69,7 +70,7 @@ class SharedLoop:
 def find_shared_loops(ops: Sequence[ir.Operation]) -> list[SharedLoop]:
     """Those among the ops of a function, in order (rules 1 to 5)."""
     found: list[SharedLoop] = []
-    inside: set[ir.Operation] = set()
+    inside = OpSet()
     for op in ops:
         if op.name not in SHAREABLE or op in inside or len(op.results):
             continue

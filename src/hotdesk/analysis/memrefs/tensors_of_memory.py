@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import takewhile
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.ir.op_maps import OpMap, OpSet
 from hotdesk.ir.walking import defining_op, entry_block, is_loop_or_branch, nested_ops, ops_around, ops_outside_payloads
 from hotdesk.models import tensor
 from hotdesk.models.bufferization import TO_BUFFER, TO_TENSOR
@@ -50,12 +50,12 @@ class MemoryWrites:
     """The ops of a function that write memory, by block and in order; one with such an op inside counts as that one."""
 
     def __init__(self, function: ir.Operation) -> None:
-        self._writers: dict[ir.Block, dict[ir.Operation, set[ir.Value | None]]] = {}
+        self._writers: dict[ir.Block, OpMap[set[ir.Value | None]]] = {}
         for op in nested_ops(function):
             written = {_root(value, apart=False) for value in _written(op)}
             inside = takewhile(lambda each: each != function, (op, *ops_around(op))) if written else ()
             for around in inside:
-                self._writers.setdefault(around.block, {}).setdefault(around, set()).update(written)
+                self._writers.setdefault(around.block, OpMap()).setdefault(around, set()).update(written)
         self._order = {block: list(found) for block, found in self._writers.items()}
 
     def between(self, first: ir.Operation, last: ir.Operation) -> ir.Operation | None:
@@ -101,8 +101,8 @@ class _Function:
     def __init__(self, function: ir.Operation, ops: Sequence[ir.Operation], *, apart: bool) -> None:
         self._apart = apart
         self._ops = ops
-        self._numbers = {op: number for number, op in enumerate(ops)}
-        self._ends = {list(block.operations)[-1].operation for block in dict.fromkeys(op.block for op in ops)}
+        self._numbers = OpMap((op, number) for number, op in enumerate(ops))
+        self._ends = OpSet(list(block.operations)[-1].operation for block in dict.fromkeys(op.block for op in ops))
         self._made = [op for op in ops if op.name == TO_TENSOR]
         self._tensors = _ByMemory((self._numbers[op], _root(op.operands[0], apart=apart)) for op in self._made)
         self._writes = _ByMemory((number, _root(v, apart=apart)) for number, op in enumerate(ops) for v in _written(op))
@@ -127,7 +127,7 @@ class _Function:
         if any(between(each, begin + 1, last) or (carried and each[0] <= begin) for each in writes):
             return True
         own: list[ir.Operation] = [] if carried else _loops(op)
-        again = {loop for each in computed for loop in _loops(each)}.difference(own)
+        again = OpSet(loop for each in computed for loop in _loops(each)) - OpSet(own)
         return self._is_in(again, (number for each in writes for number in each if number > begin))
 
     def _is_written_since_another(self, op: ir.Operation) -> bool:
@@ -141,10 +141,10 @@ class _Function:
             return True
         around = _loops(op)
         others = [_loops(self._ops[n]) for each in tensors for n in between(each, 0, end)] if around else []
-        again = {loop for loop in around if any(loop not in each for each in others)}
+        again = OpSet(loop for loop in around if any(loop not in each for each in others))
         return self._is_in(again, (number for each in writes for number in each))
 
-    def _is_in(self, loops: AbstractSet[ir.Operation], numbers: Iterable[int]) -> bool:
+    def _is_in(self, loops: OpSet, numbers: Iterable[int]) -> bool:
         """Whether any of these ops is in any of these loops."""
         return bool(loops) and any(not loops.isdisjoint(_loops(self._ops[number])) for number in numbers)
 
@@ -155,7 +155,7 @@ class _Function:
         """
         values, around = [op.results[0]], _loops(op)
         shown = set(values)
-        found: dict[ir.Operation, None] = {}
+        found = OpSet()
         seen, carried = set(values), False
         for value in values:
             for use in value.uses:
@@ -165,7 +165,7 @@ class _Function:
                 is_flow = is_loop_or_branch(user) or user in self._ends
                 if is_flow and value not in shown:
                     continue
-                found[user] = None
+                found.add(user)
                 further = [*user.results, *(a for block in user.successors for a in block.arguments)]
                 for each in ((user, user.parent.operation) if user in self._ends else (user,)) if is_flow else ():
                     further += [

@@ -16,6 +16,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.aliasing import Aliases
 from hotdesk.ir.building import create
 from hotdesk.ir.context import entered, run_mlir_passes
+from hotdesk.ir.op_maps import OpMap, OpSet
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_any_tensor, is_memref, memref_of, shape_of, tensor_with
@@ -85,7 +86,8 @@ def _call_on_tensors(module: ir.Module, found: Sequence[ir.Operation]) -> None:
         return
     main, symbols, apart = main_function(module), Symbols(), ir.Module.create()
     on_memrefs = not any(is_any_tensor(kind) for kind in _types(module))
-    known = {function: Aliases(function, function != main) for function in dict.fromkeys(map(function_around, found))}
+    around = OpSet(map(function_around, found))
+    known = OpMap((function, Aliases(function, function != main)) for function in around)
     copied = [not known[function_around(op)].relation(op.operands[_SOURCE], op.operands[_TARGET]).apart for op in found]
     for op, is_copied in zip(found, copied, strict=True):
         name = symbols.unused(function_around(op), op.name.partition(".")[2])

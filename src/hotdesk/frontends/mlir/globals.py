@@ -28,6 +28,7 @@ from hotdesk.frontends.mlir.layouts import has_own_layout
 from hotdesk.ir.building import alloc, create, dynamic_dims
 from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.signature import FunctionSignature, formals, set_signature, signature
 from hotdesk.ir.types import (
     element_bytes,
@@ -70,11 +71,11 @@ def keep_globals(module: ir.Module, main: ir.Operation) -> tuple[Weight, ...]:
     found = changing_globals(module)
     if not found:
         return ()
-    own = set(nested_ops(main))
+    own = OpSet(nested_ops(main))
     for op in found:
         if op not in own:
             raise refused(op, "a constant, in a function that calls itself")
-    _return_copies(main, set(found))
+    _return_copies(main, OpSet(found))
     known, block = globals_of(module), entry_block(main)
     kept: dict[str, tuple[ir.Value, Weight]] = {}
     for op in found:
@@ -105,7 +106,7 @@ def keep_tensors(module: ir.Module, main: ir.Operation, *, on_memrefs: bool) -> 
     gets, known = [] if on_memrefs else changing_globals(module), known | globals_of(module)
     if not found and not gets:
         return (), 0
-    block, own = entry_block(main), set(nested_ops(main))
+    block, own = entry_block(main), OpSet(nested_ops(main))
     for op in (*found, *gets):
         if op not in own:
             raise refused(op, "a constant, in a function that calls itself")
@@ -174,7 +175,7 @@ def refused(op: ir.Operation, expected: str) -> UnsupportedOpError:
     return UnsupportedOpError(what, expected=expected, got="state", where=where, hint=hint)
 
 
-def _return_copies(main: ir.Operation, gets: set[ir.Operation]) -> None:
+def _return_copies(main: ir.Operation, gets: OpSet) -> None:
     """Has a function return copies of what may be memory that these ops get."""
     known = Aliases(main)
     found = [

@@ -39,6 +39,7 @@ from hotdesk.frontends.torch.tensor_assertions import TensorAssertion
 from hotdesk.graphs import postorder
 from hotdesk.ir.building import create
 from hotdesk.ir.context import entered
+from hotdesk.ir.op_maps import OpMap
 from hotdesk.ir.signature import FunctionSignature, set_signature, signature
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, entry_block, main_function, values_read
@@ -58,7 +59,7 @@ class Replacement(Protocol):
         ...
 
 
-_Checked: TypeAlias = Mapping[ir.Operation, Sequence[ir.Operation]]
+_Checked: TypeAlias = OpMap[list[ir.Operation]]
 """The checks that go in front of an op, by that op."""
 
 
@@ -345,13 +346,13 @@ def joined(
 
 
 def _both(first: _Checked, second: _Checked) -> _Checked:
-    return {op: [*first.get(op, ()), *second.get(op, ())] for op in (*first, *second)}
+    return OpMap((op, [*first.get(op, ()), *second.get(op, ())]) for op in (*first, *second))
 
 
 def _checks(asserted: Sequence[TensorAssertion], truths: Sequence[ir.Value], last: ir.Operation) -> list[ir.Operation]:
     """Checks truths, each behind what makes it; `last` ends the block."""
     bit, made = ir.IntegerType.get_signless(1), list[ir.Operation]()
-    behind = dict(pairwise(op.operation for op in last.block.operations))
+    behind = OpMap(pairwise(op.operation for op in last.block.operations))
     for each, value in zip(asserted, truths, strict=True):
         maker = defining_op(value)
         place = last if maker is None else behind[maker]
@@ -371,13 +372,15 @@ def _put_in_order(
     Those that are to be `first` come in front of all that they do not need.
     """
     ops = [op.operation for op in block.operations]
+    numbers = OpMap((op, number) for number, op in enumerate(ops))
 
-    def needed(op: ir.Operation) -> list[ir.Operation]:
-        return [*checked.get(op, ()), *reversed(_read_from(op, block))]
+    def needed(number: int) -> list[int]:
+        op = ops[number]
+        return [numbers[each] for each in (*checked.get(op, ()), *reversed(_read_from(op, block)))]
 
-    for op in list(postorder((*first, *ops), needed)):
-        if op != last:
-            cast(Any, op).move_before(last)
+    for number in list(postorder((*map(numbers.__getitem__, first), *range(len(ops))), needed)):
+        if ops[number] != last:
+            cast(Any, ops[number]).move_before(last)
 
 
 def _read_from(op: ir.Operation, block: ir.Block) -> list[ir.Operation]:

@@ -21,6 +21,7 @@ from hotdesk.frontends.torch.symbolic_numbers import plain
 from hotdesk.ir.building import compared, constant, create, dim, index_cast, index_constant
 from hotdesk.ir.divisions import BY_ZERO, demanded, may_fail
 from hotdesk.ir.locations import CHECKED_OP
+from hotdesk.ir.op_maps import OpMap
 from hotdesk.ir.size_ops import relation_value, size_value
 from hotdesk.ir.walking import constant_of, defining_op, top_level_ops
 from hotdesk.program.symbolic import SymbolicSizes
@@ -54,12 +55,12 @@ def made_check(truth: ir.Value, told: str, op: str, line: str, before: ir.Operat
     return made
 
 
-def check_divisions(function: ir.Operation) -> dict[ir.Operation, list[ir.Operation]]:
+def check_divisions(function: ir.Operation) -> OpMap[list[ir.Operation]]:
     """Makes the checks of the divisions of integers outside of control flow, each in front of its division; gives them by that.
 
     What holds for all sizes has none.
     """
-    known, made = SymbolicSizes(function), dict[ir.Operation, list[ir.Operation]]()
+    known, made = SymbolicSizes(function), OpMap[list[ir.Operation]]()
     for op in filter(may_fail, top_level_ops(function)):
         is_told = SizeProver(may_be_negative=known.may_be_negative).decided(_algebra.Ne(known.value(op.operands[1]), 0))
         name = "operator.mod" if "rem" in op.name else "operator.floordiv"
@@ -95,7 +96,7 @@ class SizeValues:
         self._given: set[Any] = set()
         self.asserts: list[ir.Operation] = []
         self.asserts_of_arguments: list[ir.Operation] = []
-        self.checked: dict[ir.Operation, list[ir.Operation]] = {}
+        self.checked = OpMap[list[ir.Operation]]()
         for given, value in zip(arguments, values, strict=True):
             if not isinstance(given, tuple):
                 self._numbers.setdefault(given, value)

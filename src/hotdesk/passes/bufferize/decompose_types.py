@@ -30,6 +30,7 @@ from hotdesk.explain import Decision
 from hotdesk.ir.building import remade
 from hotdesk.ir.functions import call_attributes, named_functions, require_calls_alone
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.signature import FunctionSignature, set_signature, signature
 from hotdesk.ir.walking import defining_op, nested_ops
 from hotdesk.models import scf
@@ -77,7 +78,7 @@ class _Parts:
     def __init__(self, known: Sequence[TypeDecomposition]) -> None:
         self._known = known
         self._parts: dict[ir.Value, tuple[ir.Value, ...]] = {}
-        self._made: set[ir.Operation] = set()
+        self._made = OpSet()
 
     def of_type(self, kind: ir.Type) -> tuple[TypeDecomposition, tuple[ir.Type, ...]] | None:
         """The decomposition of a type and what it is made of; None for one that is left alone."""

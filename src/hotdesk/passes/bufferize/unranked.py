@@ -190,8 +190,8 @@ def _may_be(source: ir.Type, kind: ir.Type) -> bool:
 def _replace(function: ir.Operation, functions: dict[str, ir.Operation] | None, copying: _Copying) -> None:
     """Replaces them in a function; without `functions`, calls and returns pass tensors on, which nobody writes."""
     inside = [function, *nested_ops(function)]
-    found = {op: [i for i, v in enumerate(op.operands) if _is_unranked(v)] for op in inside[1:] if _is_concerned(op)}
-    for op in found:
+    found = [(op, [i for i, v in enumerate(op.operands) if _is_unranked(v)]) for op in inside[1:] if _is_concerned(op)]
+    for op, _ in found:
         _require_taken(op)
     blocks = [block for op in inside for region in op.regions for block in region.blocks]
     shaped = [
@@ -201,9 +201,9 @@ def _replace(function: ir.Operation, functions: dict[str, ir.Operation] | None, 
     for value in values:
         with placed(value.location):
             value.set_type(unranked_memref_of(value.type))
-    own: set[ir.Value] = {value for op in found if op.name == CALL for value in op.results if value in values}
-    ends = [(op, operands) for op, operands in found.items() if op.name == RETURN]
-    for op, operands in found.items():
+    own: set[ir.Value] = {value for op, _ in found if op.name == CALL for value in op.results if value in values}
+    ends = [(op, operands) for op, operands in found if op.name == RETURN]
+    for op, operands in found:
         change = _CHANGES.get(op.name)
         name = called_name(op)
         if name is not None and functions is not None:

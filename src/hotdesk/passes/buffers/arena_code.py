@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import reduce
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.arena_sizes import ArenaSizes, Measure
 from hotdesk.analysis.allocations.merging import ArenaPlan
 from hotdesk.ir.building import create, index_constant
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.signature import FunctionSignature, formals, new_function, signature
 from hotdesk.planning.sizes.symbolic_offsets import Extent
 
@@ -24,7 +24,7 @@ class ArenaCode:
     def __init__(self, arena: ArenaPlan, sizes: ArenaSizes) -> None:
         self._sizes = sizes
         self._before = sizes.before
-        there: Collection[ir.Operation] = _ops_until(sizes.before)
+        there = OpSet(_ops_until(sizes.before))
         self._constants: dict[int, ir.Value] = {}
         self._extents: dict[Extent, ir.Value] = {}
         self._quantities: list[ir.Value] = []
@@ -34,7 +34,6 @@ class ArenaCode:
             self._quantities.append(reduce(lambda a, b: self._binary("maxsi", a, b), map(self._value, sums)))
         self.bytes = self._value(arena.bytes) if arena.bytes.parts else None
         self.offsets = [self._value(each.offset) if each.offset.parts else None for each in arena.merged]
-        there = set(there)
         self._made = [op for op in _ops_until(self._before) if op not in there]
 
     def _value(self, extent: Extent) -> ir.Value:

@@ -95,7 +95,7 @@ class _CheckMover:
             clone_with(op, copies, point)
         if check.name == ASSERT:
             clone_with(check, copies, point)
-            del self._places[check]  # an op that is erased is compared with none, as with another check of the same
+            del self._places[check]
             check.erase()
         else:
             split_checks(check, copies, first)

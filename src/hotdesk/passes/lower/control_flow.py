@@ -38,6 +38,7 @@ from hotdesk.ir.building import (
 from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import called_name, callee_name
 from hotdesk.ir.locations import CHECKED_OP, python_line, source_in_model
+from hotdesk.ir.op_maps import OpMap, OpSet
 from hotdesk.ir.signature import FunctionSignature, formals, new_function, signature
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import (
@@ -144,9 +145,9 @@ class ControlFlowLowering:
         ops = ops_outside_payloads(self._function)
         extents = KnownExtents(self._sizes)
         told = [self._told_of(op, extents) for op in ops]
-        points = {op: point for point, op in enumerate(ops)}
+        points = OpMap((op, point) for point, op in enumerate(ops))
         shared = [(loop, self._library.reserved_name(), points[loop.op]) for loop in find_shared_loops(ops)]
-        apart = {op for loop, *_ in shared for op in nested_ops(loop.op)}
+        apart = OpSet(op for loop, *_ in shared for op in nested_ops(loop.op))
         told = [None if op in apart else each for op, each in zip(ops, told, strict=True)]
         bases = [defining_op(buffer.base) for buffer in self._buffers]
         self._globals = ["" if op is None or op.name != GLOBAL else _global(op) for op in bases]

@@ -8,8 +8,7 @@ with `attention_scores.py`, `rearranged_operands.py`, `guard_indices.py`, `posit
 `eliminate_empty.py`, `combine_in_rows.py`, `destinations.py`.
 
 What `search` tries: `reorder.py`, `compute_late.py`, `accumulate.py`, `recompute_across.py`, `recompute_to_fit.py`,
-and `split_rows.py`, which makes its changes by `parts.py`, as `combine_in_rows.py` does. What several of them give the
-inputs of a loop is in `inputs.py`. For programs
-with memrefs besides: `snapshots.py`. For users to choose: `fuse_elementwise.py`, `inplace_calls.py`, `alloc_tensors.py`. What
-decides is in `analysis.fusion`, `analysis.insertion`, `analysis.order` and `analysis.in_place`.
+and `split_rows.py`, which makes its changes by `parts.py`, as `combine_in_rows.py` does. For programs with memrefs besides:
+`snapshots.py`. For users to choose: `fuse_elementwise.py`, `inplace_calls.py`, `alloc_tensors.py`. What decides is in
+`analysis.fusion`, `analysis.insertion`, `analysis.order` and `analysis.in_place`.
 """

@@ -84,14 +84,14 @@ class RecognizeAttention(Pass):
         decisions: list[Decision] = []
         for function in all_functions(module):
             sizes = SymbolicSizes(function)
-            kept: dict[ir.Operation, Reason] = {}
+            kept: list[tuple[ir.Operation, Reason]] = []
             for op in (each for each in top_level_ops(function) if each.name == CONTRACT):
                 found = find_attention(op)
                 if found is not None:
                     decisions += _rewrite(found, sizes)
                 elif (why := kept_scores(op)) is not None:
-                    kept[why[1]] = why[0]
-            decisions += [_decision(op, sizes, Outcome.NOT_FUSED, reason) for op, reason in kept.items()]
+                    kept.append((why[1], why[0]))
+            decisions += [_decision(op, sizes, Outcome.NOT_FUSED, reason) for op, reason in kept]
         if any(decision.outcome is Outcome.FUSED for decision in decisions):
             EraseDead().run(module)
         return tuple(decisions)

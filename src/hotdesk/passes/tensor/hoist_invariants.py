@@ -17,12 +17,12 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.invariants import Invariants, Place, find_invariants
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import clone_with, create, structured
+from hotdesk.ir.generic_inputs import with_inputs
 from hotdesk.ir.locations import source_in_model
 from hotdesk.ir.walking import dialect_of, top_level_ops, users
 from hotdesk.models.dialects import SCALAR_DIALECTS
 from hotdesk.models.generics import Generic, are_sized, loops_read, read_generic
 from hotdesk.passes.base import FunctionPass
-from hotdesk.passes.tensor.inputs import with_inputs
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from hotdesk._bindings import indexing_maps, ir
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.arithmetic import ABSOLUTE, ADD, COMPARE, GREATEST, INDEX_CAST, LEAST, MULTIPLY, SUBTRACT
 from hotdesk.ir.building import PREDICATES, clone_with, constant, create, replace
+from hotdesk.ir.generic_inputs import with_inputs
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
 from hotdesk.ir.walking import (
@@ -48,7 +49,6 @@ from hotdesk.models.linalg import inputs_of
 from hotdesk.models.payloads import LOADS
 from hotdesk.models.tensor import EXPAND
 from hotdesk.passes.base import FunctionPass
-from hotdesk.passes.tensor.inputs import with_inputs
 
 _PLAIN = ("arith.constant", NUMBER, INDEX_CAST, ABSOLUTE, LEAST, GREATEST, CHOICE, COMPARE, ADD, SUBTRACT, MULTIPLY)
 _MOST = 48

@@ -35,6 +35,7 @@ from hotdesk.graphs import reached
 from hotdesk.ir.argument_sizes import Stating
 from hotdesk.ir.building import clone_with
 from hotdesk.ir.locations import source_in_model
+from hotdesk.ir.op_maps import OpMap, OpSet
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function, set_signature, signature
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
 from hotdesk.ir.walking import (
@@ -161,9 +162,9 @@ class _Frontier:
 
 def _frontier(main: ir.Operation, movable: dict[ir.Value, ir.Operation], limit: int) -> _Frontier:
     """Movable values used by what stays, or by an op that stays with its user: one that enlarges, or has no room in the limit."""
-    moving = set(movable.values())
+    moving = OpSet(movable.values())
     enlarging = {value for value, op in movable.items() if _enlarges(op, value)}
-    order = {op: i for i, op in enumerate(top_level_ops(main))}
+    order = OpMap((op, i) for i, op in enumerate(top_level_ops(main)))
     place = {value: (order[op], cast(int, cast(Any, value).result_number)) for value, op in movable.items()}
     known: set[ir.Value] = set()
 
@@ -215,9 +216,9 @@ def _emit_prepare(main: ir.Operation, frontier: Sequence[ir.Value]) -> None:
         ir.Operation.create("func.return", operands=[mapping[v] for v in frontier])
 
 
-def _backward_slice(values: Sequence[ir.Value]) -> set[ir.Operation]:
+def _backward_slice(values: Sequence[ir.Value]) -> OpSet:
     found = reached(values, lambda value: [] if (op := defining_op(value)) is None else values_read(op))
-    return {op for value in found if (op := defining_op(value)) is not None}
+    return OpSet(op for value in found if (op := defining_op(value)) is not None)
 
 
 def _take_as_arguments(main: ir.Operation, frontier: Sequence[ir.Value]) -> None:

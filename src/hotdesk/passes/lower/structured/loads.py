@@ -20,11 +20,11 @@ from typing import Any, NamedTuple, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.arithmetic import ADD, MULTIPLY, SUBTRACT
 from hotdesk.ir.building import create, index_constant, sliced
+from hotdesk.ir.generic_inputs import with_inputs
 from hotdesk.ir.types import layout_of, static_entries
 from hotdesk.ir.walking import defining_op, integer_of, nested_ops, parallel_loops, users
 from hotdesk.models.generics import GENERIC, NUMBER, index_ops
 from hotdesk.models.memref import LOAD
-from hotdesk.passes.tensor.inputs import with_inputs
 
 
 class _PlaceOfLoop(NamedTuple):
