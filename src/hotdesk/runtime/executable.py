@@ -114,12 +114,12 @@ class PlannedExecutable:
         self._check_sizes(symbols)
         layout = self._main.layout(symbols)
         memory = self._memory(layout)
-        return Binding(dict(symbols), self._shapes(symbols), memory, layout, layout.bytes)
+        return Binding(dict(symbols), self._shapes(symbols), memory, layout)
 
     def details(self, binding: Binding) -> Details:
         from hotdesk.runtime.plans.describing import at_peak, buffer_lines, shared_decisions
 
-        layout: Layout = binding.layout
+        layout = binding.layout
         names = {place: spec.name for place, spec in zip(self._interface.input_places, self.inputs, strict=True)}
         lines = buffer_lines(self._main.lowered, layout, names, binding.symbols)
         shared = shared_decisions(self._main.lowered, layout, names)
@@ -128,7 +128,7 @@ class PlannedExecutable:
     def certificate(self, binding: Binding) -> Certificate:
         from hotdesk.runtime.plans.describing import certified
 
-        layout: Layout = binding.layout
+        layout = binding.layout
         return certified(self._main.lowered, layout.sizes, layout.plan)
 
     @property
@@ -140,7 +140,7 @@ class PlannedExecutable:
         raise OptionError("the worst case", expected="a program that `hotdesk.compile` made", got="one from a file")
 
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
-        layout: Layout = binding.layout
+        layout = binding.layout
         taken, arena = self._take()
         try:
             taken.place(layout, arena)
@@ -157,7 +157,7 @@ class PlannedExecutable:
         self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int
     ) -> list[list[tuple[float, int]]]:
         """For each run, the seconds of each kernel call, and how often it was made."""
-        layout: Layout = binding.layout
+        layout = binding.layout
         taken, arena = self._take()
         try:
             taken.place(layout, arena)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hotdesk.python.record import Record
 from hotdesk.sizes.size import Bounds, Size, represented, spelled
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hotdesk.report.memory import Memory, WorstCase
     from hotdesk.report.profile import KernelTimes
     from hotdesk.report.records import BufferLine
+    from hotdesk.runtime.plans.layout import Layout
 
 
 RANDOM_STATE = "hotdesk.random"
@@ -55,16 +56,17 @@ class TensorSpec:
 
 
 class Binding(Record):
-    """An executable's plan for one value of each symbol.
-
-    `layout` is what the executable runs it by, `bytes` about what keeping it takes.
-    """
+    """An executable's plan for one value of each symbol, and the layout that it runs by."""
 
     symbols: Mapping[str, int]
     result_shapes: tuple[tuple[int, ...], ...]
     memory: Memory
-    layout: Any = None
-    bytes: int = 0
+    layout: Layout
+
+    @property
+    def bytes(self) -> int:
+        """About what keeping it takes."""
+        return self.layout.bytes
 
 
 class Details(Record):

@@ -6,6 +6,8 @@ import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import cast
 
 import ml_dtypes
 import numpy as np
@@ -14,6 +16,7 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.report import BufferLine, Certificate, Memory, WorstCase
 from hotdesk.report.profile import KernelTimes
 from hotdesk.runtime.interface import Binding, Details, TensorSpec
+from hotdesk.runtime.plans.layout import Layout
 from hotdesk.sizes.size import evaluate
 
 DTYPES = {
@@ -56,7 +59,7 @@ class Fake:
             for spec in self.inputs
         )
         memory = Memory(64, 64 + sum(sizes), 64, 128 + sum(sizes), 0, 0, inputs, sum(sizes), 1)
-        return Binding(dict(symbols), shapes, memory, bytes=1000)
+        return Binding(dict(symbols), shapes, memory, cast(Layout, SimpleNamespace(bytes=1000)))
 
     def details(self, binding: Binding) -> Details:
         lines = (BufferLine("tmp", 64, "model.py:3", 0, 1, "arena"),)

@@ -83,12 +83,13 @@ class SplitPrepare(Pass):
         main = next((f for f in defined_functions(module) if symbol_name(f) == "main"), None)
         if main is None:
             return ()
-        movable = _movable(main)
+        sizes = SymbolicSizes(main)
+        movable = _movable(main, sizes)
         frontier = _frontier(main, movable, self.max_kept_in_bytes)
         decisions = tuple(_decision(value, value in frontier.passed) for value in frontier.found)
         if frontier.passed:
             _emit_prepare(main, frontier.passed)
-            _take_as_arguments(main, frontier.passed)
+            _take_as_arguments(main, frontier.passed, sizes)
         return decisions
 
 
@@ -100,14 +101,13 @@ def _decision(value: ir.Value, passed: bool) -> Decision:
     return Decision(f"prepared {value.type}", outcome, reason, (source_in_model(op),), _bytes(value.type) or 0)
 
 
-def _movable(main: ir.Operation) -> dict[ir.Value, ir.Operation]:
+def _movable(main: ir.Operation, sizes: SymbolicSizes) -> dict[ir.Value, ir.Operation]:
     """Results that depend on weights and constants alone, with the op that makes them."""
     kinds = argument_kinds(main)
     known: set[ir.Value] = {
         argument for argument, kind in zip(entry_block(main).arguments, kinds, strict=True) if kind == "weight"
     }
     movable: dict[ir.Value, ir.Operation] = {}
-    sizes = SymbolicSizes(main)
     for op in top_level_ops(main):
         if not is_computation(op) or KEEPS in op.attributes:
             continue
@@ -221,11 +221,10 @@ def _backward_slice(values: Sequence[ir.Value]) -> OpSet:
     return OpSet(op for value in found if (op := defining_op(value)) is not None)
 
 
-def _take_as_arguments(main: ir.Operation, frontier: Sequence[ir.Value]) -> None:
+def _take_as_arguments(main: ir.Operation, frontier: Sequence[ir.Value], sizes: SymbolicSizes) -> None:
     block = entry_block(main)
     added: list[Formal] = []
     stating = Stating()
-    sizes = SymbolicSizes(main)
     shapes = [sizes.shape(value) if is_tensor(value.type) else () for value in frontier]
     for value, shape in zip(frontier, shapes, strict=True):
         argument = block.add_argument(value.type, value.location)
