@@ -23,8 +23,8 @@ from hotdesk.ir.walking import attributes_of, defined_functions, ops_outside_pay
 from hotdesk.models.convolution import sliding_of
 from hotdesk.models.hotdesk import CONV, SPREAD, scratch_operands
 from hotdesk.passes.base import Pass
-from hotdesk.passes.lower.convolution.dispatch import may_be_cut, with_spread, workspace_bytes
-from hotdesk.passes.lower.named import convolution_spec
+from hotdesk.passes.lower.convolution.dispatch import may_be_cut
+from hotdesk.passes.lower.named import scratch_wanted
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref, seen_by_type
 from hotdesk.passes.properties import NO_TENSORS, SCRATCH_GIVEN, Property
 from hotdesk.program.symbolic import SymbolicSizes
@@ -58,18 +58,15 @@ class AllocateWorkspaces(Pass):
         return tuple(decisions)
 
     def _allocate(self, op: ir.Operation, places: MemrefResolver) -> list[Decision]:
-        spec = with_spread(convolution_spec(op, [_place(value, places) for value in op.operands]))
-        if spec.spread is None:
+        found = scratch_wanted(op, [_place(value, places) for value in op.operands])
+        if found is None:
             return []
-        wanted, cut = (
-            workspace_bytes(spec),
-            integers([spec.spread.filters, spec.spread.width, int(spec.spread.gathers)]),
-        )
+        cut, wanted = found
         source = source_in_model(op)
         memref = ir.MemRefType.get([wanted], ir.IntegerType.get_signless(8))
         attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
         scratch = create("memref.alloc", [], [memref], attributes, before=op).results[0]
-        remade(op, [*op.operands, scratch], [], {**attributes_of(op), SPREAD: cut})
+        remade(op, [*op.operands, scratch], [], {**attributes_of(op), SPREAD: integers(cut)})
         op.erase()
         return [Decision(_SUBJECT, Outcome.ALLOCATED, Reason.WORKSPACE, (source,), wanted)]
 

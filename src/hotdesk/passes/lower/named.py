@@ -16,7 +16,7 @@ from hotdesk.models.convolution import convolution_of, sliding_of
 from hotdesk.models.hotdesk import ATTENTION, CONTRACT, CONV, MOVE, SPREAD, WITH_KERNELS, letters_of
 from hotdesk.passes.lower.attention import AttentionSpec, attention, scoring
 from hotdesk.passes.lower.contraction import ContractionSpec, contraction
-from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace_bytes
+from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, with_spread, workspace_bytes
 from hotdesk.passes.lower.convolution.problem import Spread
 from hotdesk.passes.lower.moves import MoveSpec, move
 from hotdesk.passes.lower.pooling import PoolingSpec, pooling
@@ -93,6 +93,14 @@ def convolution_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> Convol
         expected = f"{wanted} bytes or more" if wanted else f"none without `{SPREAD}`"
         raise LoweringError("the workspace of a convolution", expected=expected, got=f"{given} bytes")
     return spec
+
+
+def scratch_wanted(op: ir.Operation, operands: list[ResolvedMemref]) -> tuple[tuple[int, int, int], int] | None:
+    """How the work of a `hotdesk.conv` on operands without scratch memory is cut to fit in some, as `spread` says it, and the
+    bytes of that; None if its kernel wants none."""
+    spec = with_spread(convolution_spec(op, operands))
+    cut = spec.spread
+    return None if cut is None else ((cut.filters, cut.width, int(cut.gathers)), workspace_bytes(spec))
 
 
 def _spread(numbers: Sequence[int]) -> Spread:

@@ -26,8 +26,7 @@ from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.models.hotdesk import CONV
 from hotdesk.passes.base import StraightPass
-from hotdesk.passes.lower.convolution.dispatch import with_spread, workspace_bytes
-from hotdesk.passes.lower.named import convolution_spec
+from hotdesk.passes.lower.named import scratch_wanted
 from hotdesk.passes.lower.views import ResolvedMemref
 from hotdesk.passes.tensor.parts import do_in_parts
 
@@ -58,7 +57,8 @@ class CombineInRows(StraightPass):
         """The bytes of scratch memory that an operation will have, if its operands lie row by row."""
         if op.name != CONV:
             return 0
-        return workspace_bytes(with_spread(convolution_spec(op, [_row_by_row(value) for value in op.operands])))
+        found = scratch_wanted(op, [_row_by_row(value) for value in op.operands])
+        return 0 if found is None else found[1]
 
 
 def _row_by_row(value: ir.Value) -> ResolvedMemref:
