@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import constant, create, index_constant
+from hotdesk.ir.signature import formals, set_signature, signature
 from hotdesk.ir.walking import entry_block, integer_of, nested_ops, next_op, symbol_name
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
 from hotdesk.passes.lower.unpacked_memrefs import table_entry
@@ -32,7 +33,7 @@ def profiled_flow(text: str, entry: str, name: str, clock: int) -> ir.Module:
     block = entry_block(function)
     table = block.arguments[0].type
     stamps = block.add_argument(table, function.location)
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([table] * 3, []))
+    set_signature(function, signature(function).with_arguments(formals([table])))
     for op in list(nested_ops(function)):
         if CALL in op.attributes:
             number = integer_of(op, CALL)
