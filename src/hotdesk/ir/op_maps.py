@@ -1,8 +1,8 @@
 """Maps from ops, and sets of ops, which know an op by where MLIR has it in memory.
 
 The bindings compare ops by address, but hash them by name, attributes, operands and results: a `dict` or a `set` does not find an
-op again that was changed meanwhile. Values and blocks, which they hash by address, are kept in those. No test lets this package
-hash an op (`tests/conftest.py`).
+op again that was changed meanwhile. Values and blocks, which they hash by address, are kept in those. In no test may this package
+hash an op.
 
 Whoever erases an op takes it out first: an op that is made later may come to lie where it was.
 """

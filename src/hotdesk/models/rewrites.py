@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, remade
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands
 from hotdesk.models.facts import Flow
@@ -35,8 +36,7 @@ def bufferize_destination_style(op: ir.Operation, buffers: Buffers) -> ir.Operat
 
 
 def _captured_to_buffers(op: ir.Operation, buffers: Buffers) -> None:
-    nested_with_tensors = {nested: None for nested, _, value in captured_operands(op) if is_tensor(value.type)}
-    for nested in nested_with_tensors:
+    for nested in list(OpSet(nested for nested, _, value in captured_operands(op) if is_tensor(value.type))):
         operands = [buffers.buffer(v) if is_tensor(v.type) else v for v in nested.operands]
         name = _ON_BUFFERS.get(nested.name, nested.name)
         new = create(name, operands, [r.type for r in nested.results], before=nested)

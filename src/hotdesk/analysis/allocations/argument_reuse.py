@@ -37,6 +37,7 @@ from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, Kind
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.locations import source_of
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.models.func import CALL
 
 _FOREIGN = {
@@ -149,7 +150,7 @@ class ArgumentReuse:
         return self._program.ops[later[0]].operation if later else op.operation
 
     def _decision(self, op: BufferOp, taker: Allocation, reason: Reason, because: ir.Operation) -> Decision:
-        sources = [source_of(each) for each in dict.fromkeys((op.operation, because))]
+        sources = [source_of(each) for each in OpSet((op.operation, because))]
         outcome = Outcome.IN_PLACE if reason is Reason.DIES_HERE else Outcome.ALLOCATED
         return Decision(f"result of {CALL}", outcome, reason, tuple(sources), self.allocations.bytes(taker))
 

@@ -24,6 +24,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.tensors_of_memory import MemoryWrites
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.generics import Generic, are_sized, is_free, matched_loops, read_generic, renamed
@@ -114,7 +115,7 @@ def _others(producer: Generic, consumer: Generic, value: ir.Value, alike: list[i
     in_another_way = any(
         (operand == value and i not in alike) or operand in others for i, operand in enumerate(consumer.op.operands)
     )
-    return [*dict.fromkeys(found), *([consumer.op] if in_another_way else [])]
+    return [*OpSet(found), *([consumer.op] if in_another_way else [])]
 
 
 def _on_memory(consumer: Generic, operand: int, sizes: SymbolicSizes) -> Decision | None:

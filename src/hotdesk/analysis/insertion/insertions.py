@@ -29,6 +29,7 @@ from hotdesk.analysis.insertion.chain import Chain
 from hotdesk.analysis.insertion.raised_peak import RaisedPeak
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.locations import source_of
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.types import DYNAMIC, SLICE, is_memref
 from hotdesk.ir.walking import defining_op, dialect_of, int_array, is_function, made_by, users
 from hotdesk.models.bufferization import MATERIALIZE
@@ -110,9 +111,9 @@ def _followed(op: ir.Operation, value: ir.Value) -> int | None:
 
 def _other_readers(links: list[ir.Operation], *known: ir.Operation) -> list[ir.Operation]:
     """Who uses results of links, besides the next link and the ops that are known."""
-    allowed = {*links, *known}
+    allowed = OpSet((*links, *known))
     found = [user for link in links for result in link.results for user in users(result)]
-    return [user for user in dict.fromkeys(found) if user not in allowed]
+    return [user for user in OpSet(found) if user not in allowed]
 
 
 def _is_before(op: ir.Operation, anchor: ir.Operation) -> bool:

@@ -21,6 +21,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
+from hotdesk.ir.op_maps import OpMap
 from hotdesk.ir.types import dynamic_layout, layout_of, shape_of
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.control_flow import CHOICE
@@ -49,7 +50,9 @@ def keep_layouts(ops: Iterable[ir.Operation], passed_on: Collection[ir.Value]) -
     """Gives memrefs that ops pass on, and which are in any layout, the layout in which all that becomes them agrees."""
     classes = _classes(ops, passed_on)
     kinds = _agreed(classes)
-    passed = {key for each in classes for key in each.passed}
+    passed = OpMap[set[int]]()
+    for op, number in (key for each in classes for key in each.passed):
+        passed.setdefault(op, set()).add(number)
     for each, kind in zip(classes, kinds, strict=True):
         for value in each.values if kind is not None else ():
             _retype(value, cast(ir.Type, kind), passed)
@@ -60,12 +63,17 @@ def keep_layouts(ops: Iterable[ir.Operation], passed_on: Collection[ir.Value]) -
 
 def _classes(ops: Iterable[ir.Operation], passed_on: Collection[ir.Value]) -> list[_Alike]:
     """The values that must be of one type, with others or alone."""
-    targets: dict[Passed, list[ir.Value]] = {}
+    targets: list[tuple[Passed, list[ir.Value]]] = []
+    numbers = OpMap[dict[int, list[ir.Value]]]()
     for op in ops:
-        for key, target in _edges(op) if op.name in _PASSING else ():
-            targets.setdefault(key, []).append(target)
+        for (user, number), target in _edges(op) if op.name in _PASSING else ():
+            known = numbers.setdefault(user, {})
+            if number not in known:
+                known[number] = []
+                targets.append(((user, number), known[number]))
+            known[number].append(target)
     found: dict[ir.Value, _Alike] = {}
-    for key, reached in targets.items():
+    for key, reached in targets:
         first = found.setdefault(reached[0], _Alike([reached[0]]))
         first.passed.append(key)
         for target in reached[1:]:
@@ -160,7 +168,7 @@ def _joined(known: ir.Type | None, kind: ir.Type) -> ir.Type:
     return with_layout(kind, agreed, offset if offset == other else None)
 
 
-def _retype(value: ir.Value, kind: ir.Type, passed: set[Passed]) -> None:
+def _retype(value: ir.Value, kind: ir.Type, passed: OpMap[set[int]]) -> None:
     """Gives a memref another layout, and its views."""
     waiting = [(value, kind)]
     while waiting:
@@ -173,7 +181,7 @@ def _retype(value: ir.Value, kind: ir.Type, passed: set[Passed]) -> None:
             op, number = cast(Any, use.owner).operation, use.operand_number
             if op.name == SUBVIEW and number == 0:
                 waiting.append((op.results[0], sliced_type(kind, op, shape_of(op.results[0].type))))
-            elif not ((op, number) in passed or takes_any_layout(op) or _loosens(op)):
+            elif not (number in passed.get(op, ()) or takes_any_layout(op) or _loosens(op)):
                 op.operands[number] = create(CAST, [value], [old], before=op).results[0]
 
 

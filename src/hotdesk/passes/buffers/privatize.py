@@ -49,6 +49,7 @@ from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import compared, create, ended
 from hotdesk.ir.loops import LoopBounds, as_value, bounds_of, index_of, nest, parallel, place_of, trips_of
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.types import DYNAMIC, element_bytes, element_of, shape_of
 from hotdesk.ir.walking import all_functions, modules, nested_ops, runs_every_call
 from hotdesk.models.control_flow import SHAREABLE
@@ -106,7 +107,7 @@ class PrivatizeBuffers(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         growth = None if self.max_growth_in_bytes < 0 else self.max_growth_in_bytes
         decisions: list[Decision] = []
-        recursive = {each.function for one in modules(module) for each in bottom_up(one) if each.recursive}
+        recursive = OpSet(each.function for one in modules(module) for each in bottom_up(one) if each.recursive)
         for function in all_functions(module):
             found = [] if function in recursive else find_privatizations(function, self.threads, growth)
             for each in found:

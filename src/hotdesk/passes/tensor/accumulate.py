@@ -23,6 +23,7 @@ from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import clone_with, create, empty_like, structured
 from hotdesk.ir.locations import source_of
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.walking import attributes_of, defining_op
 from hotdesk.passes.base import StraightPass
 from hotdesk.passes.properties import LETTERS_FIT, Property
@@ -137,7 +138,7 @@ def _rest(total: ir.Operation, accumulators: tuple[int, ...], before: ir.Operati
     arguments = rest.regions[0].blocks.append(*types, arg_locs=[total.location] * len(types)).arguments
     mapping: dict[ir.Value, ir.Value] = dict(zip((block.arguments[i] for i in kept), arguments, strict=True))
     gone: set[ir.Value] = {block.arguments[i] for i in accumulators}
-    sums = set(additions(total))
+    sums = OpSet(additions(total))
     point = ir.InsertionPoint(rest.regions[0].blocks[0])
     for each in block.operations:
         op = each.operation

@@ -93,7 +93,9 @@ class _Arrangement:
             for op, task in zip(self._operations, stretch.problem.tasks, strict=True)
             for result, value in zip(_tensors(op), task.results, strict=True)
         }
-        self._views: dict[tuple[ir.Operation, tuple[ir.Value, ...]], ir.Operation] = {}
+        self._views: dict[
+            tuple[ir.Value, ...], ir.Operation
+        ] = {}  # by the first result of the old one, and the operands
 
     def make(self, found: Recomputed) -> None:
         waiting: list[RecomputeStep] = []
@@ -140,7 +142,7 @@ class _Arrangement:
             return maker.clone(ir.InsertionPoint(reader)).results[0]
         if operands == list(maker.operands):
             return value
-        key = (maker, tuple(operands))
+        key = (maker.results[0], *operands)
         if key not in self._views:
             view = self._views[key] = maker.clone(ir.InsertionPoint(reader))
             for number, operand in enumerate(operands):
