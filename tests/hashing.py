@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -17,7 +17,8 @@ def refuse() -> None:
 
 
 def _checked(op: Any) -> int:
-    name = sys._getframe(1).f_globals.get("__name__", "")
+    frame = inspect.currentframe()
+    name = str(frame.f_back.f_globals.get("__name__")) if frame is not None and frame.f_back is not None else ""
     if name.partition(".")[0] == "hotdesk":
         raise AssertionError(f"expected `ir.op_maps`, got the hash of {op.name} in {name}")
     return _hash(op)

@@ -46,7 +46,7 @@ def test_an_op_taken_twice_is_there_once_and_in_its_place(ops: list[ir.Operation
     first, second, last = ops
     assert list(OpSet([second, first, second])) == [second, first]
     assert users(first.block.arguments[0]) in ([first, second], [second, first])
-    known = OpMap([(second, 2), (first, 1)])
+    known = OpMap[int]([(second, 2), (first, 1)])
     known[second] = 3
     assert list(known.items()) == [(second, 3), (first, 1)]
     assert list(OpSet(ops) - OpSet([second])) == [first, last]

@@ -127,7 +127,7 @@ class _Function:
         if any(between(each, begin + 1, last) or (carried and each[0] <= begin) for each in writes):
             return True
         own: list[ir.Operation] = [] if carried else _loops(op)
-        again = OpSet(loop for each in computed for loop in _loops(each)) - OpSet(own)
+        again = OpSet(loop for each in computed for loop in _loops(each) if loop not in own)
         return self._is_in(again, (number for each in writes for number in each if number > begin))
 
     def _is_written_since_another(self, op: ir.Operation) -> bool:
