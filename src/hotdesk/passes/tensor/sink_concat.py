@@ -21,6 +21,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.concatenation import Piece, PieceReader, axis_of, cut, find_split, pieces_of
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import begins, create, dynamic_dims, integers, remade, replace, sliced, with_values
+from hotdesk.ir.op_maps import OpSet
 from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import int_array, made_by, nested_ops, users
 from hotdesk.models.tensor import EMPTY
@@ -122,7 +123,7 @@ def _flatten(function: ir.Operation) -> None:
     """Makes one concatenation of those that are operands of another along the same axis."""
     for op in [op for op in nested_ops(function) if op.name == "tensor.concat"]:
         known = [(value, _joined(value, axis_of(op))) for value in op.operands]
-        inner = dict.fromkeys(producer for _, producer in known if producer is not None)
+        inner = OpSet(producer for _, producer in known if producer is not None)
         if inner:
             values = [v for value, producer in known for v in ([value] if producer is None else producer.operands)]
             made = create("tensor.concat", values, [op.results[0].type], {"dim": op.attributes["dim"]}, before=op)
