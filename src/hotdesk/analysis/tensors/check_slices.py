@@ -13,13 +13,14 @@ Of a loop or branch in the entry block, the *root*, a check can be computed apar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.divisions import may_fail
+from hotdesk.ir.op_maps import OpMap, OpSet
 from hotdesk.ir.types import is_tensor, scalar_of, shape_of
 from hotdesk.ir.walking import (
     captured_operands,
@@ -58,24 +59,24 @@ class CheckSlice:
     """
 
     checks: list[ir.Operation] = field(default_factory=list[ir.Operation])
-    kept: set[ir.Operation] = field(default_factory=set[ir.Operation])
-    carried: dict[ir.Operation, set[int]] = field(default_factory=dict[ir.Operation, set[int]])
-    handed: dict[ir.Operation, set[int]] = field(default_factory=dict[ir.Operation, set[int]])
+    kept: OpSet = field(default_factory=OpSet)
+    carried: OpMap[set[int]] = field(default_factory=OpMap[set[int]])
+    handed: OpMap[set[int]] = field(default_factory=OpMap[set[int]])
 
     def join(self, other: CheckSlice) -> None:
         """Adds another slice of the same root."""
         self.checks += other.checks
-        self.kept |= other.kept
+        self.kept.update(other.kept)
         for mine, others in ((self.carried, other.carried), (self.handed, other.handed)):
             for op, numbers in others.items():
                 mine.setdefault(op, set()).update(numbers)
 
 
 def slice_of_checks(
-    root: ir.Operation, checks: Sequence[ir.Operation], read_by: dict[ir.Operation, Sequence[ir.Value]]
+    root: ir.Operation, checks: Sequence[ir.Operation], read_by: Mapping[ir.Operation, Sequence[ir.Value]]
 ) -> CheckSlice:
     """The slice of those checks in a root that can be computed apart; `read_by` are the values that each is computed from."""
-    found, inside = CheckSlice(), set(nested_ops(root))
+    found, inside = CheckSlice(), OpSet(nested_ops(root))
     for check in checks:
         one = _Slicing(root, inside)
         if one.follows(check, read_by[check]):
@@ -143,7 +144,7 @@ def ends_of(op: ir.Operation) -> list[ir.Operation]:
 class _Slicing:
     """Follows what one check is computed from."""
 
-    def __init__(self, root: ir.Operation, inside: set[ir.Operation]) -> None:
+    def __init__(self, root: ir.Operation, inside: OpSet) -> None:
         self.slice = CheckSlice()
         self._root, self._inside = root, inside
 

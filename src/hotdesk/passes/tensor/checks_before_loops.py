@@ -26,6 +26,7 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.graphs import reached
 from hotdesk.ir.building import clone_with, create
 from hotdesk.ir.locations import source_of
+from hotdesk.ir.op_maps import OpMap, OpSet
 from hotdesk.ir.signature import signature
 from hotdesk.ir.walking import attributes_of, captured_operands, defining_op, nested_ops, top_level_ops
 from hotdesk.models.cf import ASSERT
@@ -55,7 +56,7 @@ class CheckBeforeLoops(FunctionPass):
 def _move(root: ir.Operation, made: list[ir.Operation]) -> list[Decision]:
     """Moves the checks of a loop or branch; the loop of them goes to `made`, which has those of the ones in front of it."""
     checks = _checks_in(root)
-    found = slice_of_checks(root, checks, {check: _read_by(check) for check in checks})
+    found = slice_of_checks(root, checks, OpMap((check, _read_by(check)) for check in checks))
     if not found.checks:
         return []
     decisions = [
@@ -73,7 +74,7 @@ def _move(root: ir.Operation, made: list[ir.Operation]) -> list[Decision]:
 def _checks_in(root: ir.Operation) -> list[ir.Operation]:
     """The checks outside of payloads, and the ops whose payloads have some that can be loops of their own."""
     found: list[ir.Operation] = []
-    inside = set[ir.Operation]()
+    inside = OpSet()
     for op in nested_ops(root):
         if op in inside:
             continue
@@ -111,7 +112,7 @@ class _SliceWriter:
 
     def __init__(self, found: CheckSlice) -> None:
         self._slice = found
-        self._checks = set(found.checks)
+        self._checks = OpSet(found.checks)
 
     def write(self, op: ir.Operation, before: ir.Operation, values: dict[ir.Value, ir.Value]) -> ir.Operation:
         """What the slice has of a loop or branch, in front of an op; `values` are what stands for others."""
@@ -196,10 +197,11 @@ def _to_front(made: ir.Operation, others: Sequence[ir.Operation]) -> None:
     is the one that is told.
     """
     block = made.block
-    found = list(reached([made], lambda op: _read_in(op, block)))
-    if not all(each == made or is_small(each) for each in found):
+    values = reached(_read_in(made), lambda value: _behind(value, block))
+    makers = [op for op in map(defining_op, values) if op is not None and op.block == block]
+    if not all(map(is_small, makers)):
         return
-    ops, read = [view.operation for view in block.operations], set(found)
+    ops, read = [view.operation for view in block.operations], OpSet((made, *makers))
     checks = [place for place, op in enumerate(ops) if _is_check(op) or op in others]
     least = max((place for place in checks if place < ops.index(made)), default=-1) + 1
     first = next(place for place in range(least, len(ops)) if ops[place] not in read)
@@ -212,8 +214,12 @@ def _is_check(op: ir.Operation) -> bool:
     return op.name == ASSERT or (op.name == GENERIC and has_checks(op))
 
 
-def _read_in(op: ir.Operation, block: ir.Block) -> list[ir.Operation]:
-    """The ops of a block that make what an op reads, in its regions too."""
-    values = [*op.operands, *(value for _, _, value in captured_operands(op))]
-    makers = (defining_op(value) for value in values)
-    return [each for each in makers if each is not None and each.block == block]
+def _read_in(op: ir.Operation) -> list[ir.Value]:
+    """What an op reads, in its regions too."""
+    return [*op.operands, *(value for _, _, value in captured_operands(op))]
+
+
+def _behind(value: ir.Value, block: ir.Block) -> list[ir.Value]:
+    """What the op of a block reads that makes a value."""
+    maker = defining_op(value)
+    return [] if maker is None or maker.block != block else _read_in(maker)
