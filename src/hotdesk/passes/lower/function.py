@@ -314,10 +314,10 @@ def _called(function: ir.Operation, module: ir.Module) -> tuple[ir.Operation, ..
     """The functions that one calls, directly or through others: those that call themselves, since all others are inlined."""
     functions = named_functions(module)
 
-    def called(each: ir.Operation) -> list[ir.Operation]:
-        return [functions[name] for name in map(called_name, nested_ops(each)) if name in functions]
+    def called(each: ir.Operation) -> list[str]:
+        return [name for name in map(called_name, nested_ops(each)) if name in functions]
 
-    return tuple(reached(called(function), called))
+    return tuple(functions[name] for name in reached(called(function), lambda name: called(functions[name])))
 
 
 def _know_globals(function: ir.Operation, called: Sequence[ir.Operation]) -> None:
