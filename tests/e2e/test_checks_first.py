@@ -333,6 +333,84 @@ def test_what_a_check_says_is_there_is_read_behind_it() -> None:
     assert state.tolist() == [3, 3, 3, 0, 0, 0, 0, 0]
 
 
+ENDED = """
+func.func @main(%s: memref<8xf32>, %t: tensor<i64>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %c8 = arith.constant 8 : i64
+  %one = arith.constant 1.0 : f32
+  %five = arith.constant 5.0 : f32
+  %step = tensor.extract %t[] : tensor<i64>
+  %old = bufferization.to_tensor %s restrict writable : memref<8xf32> to tensor<8xf32>
+  %r:2 = scf.while (%i = %zero, %a = %old) : (i64, tensor<8xf32>) -> (i64, tensor<8xf32>) {
+    %more = arith.cmpi slt, %i, %c8 : i64
+    scf.condition(%more) %i, %a : i64, tensor<8xf32>
+  } do {
+  ^bb0(%i: i64, %a: tensor<8xf32>):
+    %e = tensor.extract %a[%c0] : tensor<8xf32>
+    %less = arith.cmpf olt, %e, %five : f32
+    cf.assert %less, "less than five"
+    %few = arith.cmpi sge, %i, %zero : i64
+    cf.assert %few, "not below zero"
+    %f = arith.addf %e, %one : f32
+    %b = tensor.insert %f into %a[%c0] : tensor<8xf32>
+    %j = arith.addi %i, %step : i64
+    scf.yield %j, %b : i64, tensor<8xf32>
+  }
+  bufferization.materialize_in_destination %r#1 in restrict writable %s : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}"""
+BRANCH = """
+func.func @main(%s: memref<8xf32>, %t: tensor<i64>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %c8 = arith.constant 8 : i64
+  %one = arith.constant 1.0 : f32
+  %step = tensor.extract %t[] : tensor<i64>
+  %old = bufferization.to_tensor %s restrict writable : memref<8xf32> to tensor<8xf32>
+  %e = tensor.extract %old[%c0] : tensor<8xf32>
+  %f = arith.addf %e, %one : f32
+  %new = tensor.insert %f into %old[%c0] : tensor<8xf32>
+  %low = arith.cmpi slt, %step, %c8 : i64
+  scf.if %low {
+    %g = tensor.extract %new[%c0] : tensor<8xf32>
+    %h = arith.fptosi %g : f32 to i64
+    %k = arith.subi %h, %step : i64
+    %less = arith.cmpi slt, %k, %h : i64
+    cf.assert %less, "steps go up"
+  }
+  %r:2 = scf.while (%i = %zero, %a = %new) : (i64, tensor<8xf32>) -> (i64, tensor<8xf32>) {
+    %more = arith.cmpi slt, %i, %c8 : i64
+    scf.condition(%more) %i, %a : i64, tensor<8xf32>
+  } do {
+  ^bb0(%i: i64, %a: tensor<8xf32>):
+    %other = arith.cmpi ne, %i, %step : i64
+    %first = arith.cmpi slt, %step, %c8 : i64
+    %fine = arith.ori %other, %first : i1
+    cf.assert %fine, "no step"
+    %u = tensor.extract %a[%c0] : tensor<8xf32>
+    %v = arith.addf %u, %one : f32
+    %b = tensor.insert %v into %a[%c0] : tensor<8xf32>
+    %j = arith.addi %i, %step : i64
+    scf.yield %j, %b : i64, tensor<8xf32>
+  }
+  bufferization.materialize_in_destination %r#1 in restrict writable %s : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}"""
+
+
+def test_a_loop_that_a_check_ends_ends() -> None:
+    for text, told, ends in ((ENDED, "less than five", ((2, 4), (8, 1))), (BRANCH, "steps go up", ((2, 5), (9, 2)))):
+        program, state = hotdesk.compile(text), np.zeros(8, np.float32)
+        with pytest.raises(ExecutionError, match=told):
+            program(state, np.array(0))
+        assert not state.any()
+        for step, first in ends:
+            state[:] = 0
+            program(state, np.array(step))
+            assert state[0] == first
+
+
 def test_what_an_entry_reads_of_state_is_no_weight_to_the_checker() -> None:
     """One entry counts, the other one reads the count, and prepares weights."""
 

@@ -17,6 +17,7 @@ IS_SIGNED: Mapping[str, bool] = {
     **dict.fromkeys(("index.divu", "index.remu", "index.ceildivu"), False),
 }
 """The ops, and whether their numbers have a sign."""
+_POWER = "math.ipowi"
 BY_ZERO = "no division of an integer by zero"
 OVERFLOW = "no division of the smallest integer by -1"
 
@@ -24,6 +25,14 @@ OVERFLOW = "no division of the smallest integer by -1"
 def may_fail(op: ir.Operation) -> bool:
     """Whether an op is such a division, and its divisor no constant other than 0 and -1."""
     return op.name in IS_SIGNED and constant_of(op.operands[1]) in (None, 0, -1)
+
+
+def may_fail_early(op: ir.Operation) -> bool:
+    """Whether an op may end the process where nobody has looked at its operands: a division, or 0 to a negative power."""
+    if op.name != _POWER:
+        return may_fail(op)
+    exponent = constant_of(op.operands[1])
+    return exponent is None or exponent < 0
 
 
 def is_not_by_zero(division: ir.Operation, before: ir.Operation) -> ir.Value:

@@ -140,3 +140,41 @@ func.func @guarded(%calls: memref<index> {hotdesk.kind = "state"}, %places: memr
   cf.assert %last, "last"
   return
 }
+
+// -----
+
+#row = affine_map<(d0) -> (d0)>
+
+// So may a check in a branch, which stays in any case; and 0 has no negative powers.
+// CHECK-COUNT-2: decision: check of {{.*}}: order kept: written-before-check
+// CHECK-LABEL: func.func @guarded_by_a_branch(
+// CHECK:         memref.store
+// CHECK:         scf.if
+// CHECK:           cf.assert {{.*}}, "no more than there are"
+// CHECK:         memref.subview
+// CHECK:         cf.assert {{.*}}, "every index in range"
+// CHECK:         cf.assert {{.*}}, "a power"
+func.func @guarded_by_a_branch(%calls: memref<index> {hotdesk.kind = "state"}, %places: memref<8xindex>, %n: index,
+    %out: memref<?xindex>, %p: i64) {
+  %c8 = arith.constant 8 : index
+  %c0 = arith.constant 0 : index
+  memref.store %c8, %calls[] : memref<index>
+  %some = arith.cmpi ne, %n, %c0 : index
+  scf.if %some {
+    %most = memref.load %calls[] : memref<index>
+    %inside = arith.cmpi ule, %n, %most : index
+    cf.assert %inside, "no more than there are"
+  }
+  %few = memref.subview %places[0] [%n] [1] : memref<8xindex> to memref<?xindex, strided<[1]>>
+  linalg.generic {indexing_maps = [#row, #row], iterator_types = ["parallel"]}
+      ins(%few : memref<?xindex, strided<[1]>>) outs(%out : memref<?xindex>) {
+  ^bb0(%in: index, %old: index):
+    %below = arith.cmpi ult, %in, %c8 : index
+    cf.assert %below, "every index in range"
+    linalg.yield %in : index
+  }
+  %power = math.ipowi %p, %p : i64
+  %other = arith.cmpi ne, %power, %p : i64
+  cf.assert %other, "a power"
+  return
+}

@@ -177,3 +177,133 @@ func.func @places_in_the_loop(%s: tensor<8xi64> {hotdesk.kind = "state"}, %t: te
   }
   return %r : tensor<8xi64>
 }
+
+// -----
+
+// A check that stays may be what ends the loop, so that the others stay, too: in a loop of their own they might go on for ever.
+// CHECK-NOT:   decision
+// CHECK-LABEL: func.func @ended_by_a_check(
+// CHECK-COUNT-1: scf.while
+// CHECK:           "less than five"
+// CHECK:           "not eight"
+// CHECK-NOT:     scf.while
+func.func @ended_by_a_check(%s: tensor<8xf32> {hotdesk.kind = "state"}, %step: i64) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %c8 = arith.constant 8 : i64
+  %one = arith.constant 1.0 : f32
+  %five = arith.constant 5.0 : f32
+  %r:2 = scf.while (%i = %zero, %a = %s) : (i64, tensor<8xf32>) -> (i64, tensor<8xf32>) {
+    %more = arith.cmpi slt, %i, %c8 : i64
+    scf.condition(%more) %i, %a : i64, tensor<8xf32>
+  } do {
+  ^bb0(%i: i64, %a: tensor<8xf32>):
+    %e = tensor.extract %a[%c0] : tensor<8xf32>
+    %less = arith.cmpf olt, %e, %five : f32
+    cf.assert %less, "less than five"
+    %other = arith.cmpi ne, %i, %c8 : i64
+    cf.assert %other, "not eight"
+    %f = arith.addf %e, %one : f32
+    %b = tensor.insert %f into %a[%c0] : tensor<8xf32>
+    %j = arith.addi %i, %step : i64
+    scf.yield %j, %b : i64, tensor<8xf32>
+  }
+  return %r#1 : tensor<8xf32>
+}
+
+// -----
+
+// Nor does a loop without a known number of iterations go in front of a check that stays; one of three iterations does.
+// CHECK-COUNT-2: decision: check of cf.assert: moved: checked-first
+// CHECK-LABEL: func.func @behind_a_branch(
+// CHECK:         scf.for
+// CHECK:           "odd"
+// CHECK:         scf.if
+// CHECK:           "steps go up"
+// CHECK:         scf.while
+// CHECK:           "not nine"
+// CHECK:         scf.for
+// CHECK-NOT:       cf.assert
+// CHECK:         scf.while
+// CHECK-NOT:       cf.assert
+func.func @behind_a_branch(%s: tensor<8xf32> {hotdesk.kind = "state"}, %step: i64, %yes: i1) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0 : i64
+  %c8 = arith.constant 8 : i64
+  %c9 = arith.constant 9 : i64
+  scf.if %yes {
+    %e = tensor.extract %s[%c0] : tensor<8xf32>
+    %h = arith.fptosi %e : f32 to i64
+    %k = arith.subi %h, %step : i64
+    %less = arith.cmpi slt, %k, %h : i64
+    cf.assert %less, "steps go up"
+  }
+  %q = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %s) -> tensor<8xf32> {
+    %n = arith.index_cast %i : index to i64
+    %even = arith.cmpi ne, %n, %step : i64
+    cf.assert %even, "odd"
+    %b = linalg.exp ins(%a : tensor<8xf32>) outs(%a : tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %b : tensor<8xf32>
+  }
+  %r:2 = scf.while (%i = %zero, %a = %q) : (i64, tensor<8xf32>) -> (i64, tensor<8xf32>) {
+    %more = arith.cmpi slt, %i, %c8 : i64
+    scf.condition(%more) %i, %a : i64, tensor<8xf32>
+  } do {
+  ^bb0(%i: i64, %a: tensor<8xf32>):
+    %other = arith.cmpi ne, %i, %c9 : i64
+    cf.assert %other, "not nine"
+    %b = linalg.exp ins(%a : tensor<8xf32>) outs(%a : tensor<8xf32>) -> tensor<8xf32>
+    %j = arith.addi %i, %step : i64
+    scf.yield %j, %b : i64, tensor<8xf32>
+  }
+  return %r#1 : tensor<8xf32>
+}
+
+// -----
+
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// Few elements may be many iterations, and a power of 0 may have no value: neither is computed twice.
+// CHECK-NOT:   decision
+// CHECK-LABEL: func.func @many_iterations(
+// CHECK-COUNT-1: scf.for
+// CHECK-NOT:     scf.for
+// CHECK-LABEL: func.func @powers(
+// CHECK-COUNT-1: scf.for
+// CHECK-NOT:     scf.for
+func.func @many_iterations(%s: tensor<8xf32> {hotdesk.kind = "state"}, %x: tensor<1000xi64>, %y: tensor<1000xi64>, %n: index)
+    -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %s, %z = %x) -> (tensor<8xf32>, tensor<1000xi64>) {
+    %most = linalg.generic {indexing_maps = [#column, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%y : tensor<1000xi64>) outs(%z : tensor<1000xi64>) {
+    ^bb0(%in: i64, %out: i64):
+      %more = arith.maxsi %in, %out : i64
+      linalg.yield %more : i64
+    } -> tensor<1000xi64>
+    %e = tensor.extract %most[%c0] : tensor<1000xi64>
+    %m = arith.index_cast %e : i64 to index
+    %below = arith.cmpi ult, %m, %n : index
+    cf.assert %below, "below"
+    %b = linalg.exp ins(%a : tensor<8xf32>) outs(%a : tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %b, %most : tensor<8xf32>, tensor<1000xi64>
+  }
+  return %r#0 : tensor<8xf32>
+}
+func.func @powers(%s: tensor<8xf32> {hotdesk.kind = "state"}, %x: i64, %n: index) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %s) -> tensor<8xf32> {
+    %k = arith.index_cast %i : index to i64
+    %p = math.ipowi %x, %k : i64
+    %other = arith.cmpi ne, %p, %x : i64
+    cf.assert %other, "other"
+    %b = linalg.exp ins(%a : tensor<8xf32>) outs(%a : tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %b : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}

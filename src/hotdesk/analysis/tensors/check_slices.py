@@ -6,7 +6,8 @@ Of a loop or branch in the entry block, the *root*, a check can be computed apar
    bounds; nothing else is around them;
 2. what is carried from one iteration to the next is part of the slice where that reads it: its first value, and what is yielded;
 3. all else that the slice computes inside of the root is arithmetic that cannot fail, views, sizes (`tensor.dim`), elements at
-   places that are numbers (`tensor.extract`, `tensor.insert`), or work on no more than 1,024 elements; of integers, which are
+   places that are numbers (`tensor.extract`, `tensor.insert`), or work on no more than 1,024 elements, in as many
+   iterations at most; of integers, which are
    the same however often and by which code they are computed; views and places lie inside, whatever the checks in front say;
 4. of a `linalg.generic` with checks in it, these can be loops of their own, and load nothing from computed places.
 """
@@ -18,8 +19,8 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, cast
 
-from hotdesk._bindings import ir
-from hotdesk.ir.divisions import may_fail
+from hotdesk._bindings import indexing_maps, ir
+from hotdesk.ir.divisions import may_fail_early
 from hotdesk.ir.op_maps import OpMap, OpSet
 from hotdesk.ir.types import is_tensor, scalar_of, shape_of
 from hotdesk.ir.walking import (
@@ -90,11 +91,13 @@ def is_small(op: ir.Operation) -> bool:
         return False
     if is_constant(op) or op.name in VIEWS or op.name in ("tensor.dim", "tensor.extract"):
         return True
-    if any(_may_differ(each) or each.name in LOADS or may_fail(each) for each in (op, *nested_ops(op))):
+    if any(_may_differ(each) or each.name in LOADS or may_fail_early(each) for each in (op, *nested_ops(op))):
         return False
     if dialect_of(op.name) in SCALAR_DIALECTS and not len(op.regions):
         return all(map(_has_few, op.results))
-    return op.name in _SMALL and all(map(_has_few, (*op.operands, *op.results)))
+    if op.name not in _SMALL or not all(map(_has_few, (*op.operands, *op.results))):
+        return False
+    return op.name != GENERIC or _iterations(op) <= _ELEMENTS
 
 
 def _stays_inside(op: ir.Operation) -> bool:
@@ -134,6 +137,18 @@ def _has_few(value: ir.Value) -> bool:
         return True
     sizes = shape_of(value.type)
     return None not in sizes and prod(size or 0 for size in sizes) <= _ELEMENTS
+
+
+def _iterations(op: ir.Operation) -> int:
+    """How often the payload of a `linalg.generic` on tensors of known sizes is computed."""
+    maps = cast("list[ir.AffineMap]", indexing_maps(op))
+    sizes = {
+        cast(Any, at).position: size or 0
+        for value, read in zip(op.operands, maps, strict=True)
+        for at, size in zip(read.results, shape_of(value.type), strict=True)
+        if isinstance(at, ir.AffineDimExpr)
+    }
+    return prod(sizes.values())
 
 
 def ends_of(op: ir.Operation) -> list[ir.Operation]:

@@ -11,7 +11,8 @@ A check moves (`checked-first`) iff
 2. what it is computed from is there in front of that op, or made by arithmetic, sizes, views, loads at places that are numbers,
    or loops of arithmetic that fill no more than 4 KiB: these are done again (`written-before-check`);
 3. nothing between that op and the place where it is read may write what it reads (`written-before-check`);
-4. no view has to be made again for it, if a check in front of it stays: that may be what keeps the view inside of its memory.
+4. no view has to be made again for it, if a check in front of it stays, in a loop or branch too, or a call that may fail: that
+   may be what keeps the view inside of its memory.
 
 Checks in loops and branches stay there.
 """
@@ -28,13 +29,15 @@ from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.analysis.memrefs.entry_writes import EntryWrites, changed_arguments
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import clone_with, create
-from hotdesk.ir.divisions import may_fail
+from hotdesk.ir.divisions import may_fail_early
+from hotdesk.ir.functions import called_name
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import element_bytes, element_of, is_memref, shape_of
 from hotdesk.ir.walking import captured_operands, constant_of, defining_op, dialect_of, entry_block, nested_ops
 from hotdesk.models.cf import ASSERT
 from hotdesk.models.dialects import SCALAR_DIALECTS
 from hotdesk.models.generics import GENERIC
+from hotdesk.models.hotdesk import FOREIGN
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.memory_effects import wholly_written
 from hotdesk.models.memref import LOAD, VIEWS
@@ -57,11 +60,10 @@ class MoveChecksFirst(FunctionPass):
 
     def run_on(self, function: ir.Operation) -> list[Decision]:
         ops = [view.operation for view in entry_block(function).operations]
-        checks = [op for op in ops if _is_check(op)]
-        if not checks or not changed_arguments(function):
+        if not any(map(_is_check, ops)) or not changed_arguments(function):
             return []
         mover = _CheckMover(EntryWrites(function))
-        return [mover.move(check) for check in checks if mover.is_late(check)]
+        return [decision for op in ops if mover.is_late(op) for decision in mover.look_at(op)]
 
 
 def _is_check(op: ir.Operation) -> bool:
@@ -75,14 +77,20 @@ class _CheckMover:
         self._ops, self._places = writes.ops, writes.places
         self._program, self._origins = writes.program, writes.origins
         self._unknown, self._writes, self._first = writes.unknown, writes.at, writes.first
-        self._stays = False  # a check that came before
+        self._stays = False  # something that came before and may end the call
 
-    def is_late(self, check: ir.Operation) -> bool:
-        """Whether a check stands behind the first write, or in the op that writes first."""
-        return self._places[check] >= self._first
+    def is_late(self, op: ir.Operation) -> bool:
+        """Whether an op stands behind the first write, or is the op that writes first."""
+        return self._places[op] >= self._first
 
-    def move(self, check: ir.Operation) -> Decision:
-        """Moves a check that is late, if it may."""
+    def look_at(self, op: ir.Operation) -> list[Decision]:
+        """Moves an op that is late, if it is a check and may; others that may end the call stay, as checks in loops do."""
+        if _is_check(op):
+            return [self._move(op)]
+        self._stays |= op.name == FOREIGN or called_name(op) is not None or has_checks(op)
+        return []
+
+    def _move(self, check: ir.Operation) -> Decision:
         subject, source, again = f"check of {check.name}", source_of(check), set[int]()
         first = self._ops[self._first]
         there = self._are_there(_read_by(check), self._places[check], again)
@@ -173,7 +181,7 @@ def _is_done_again(op: ir.Operation) -> bool:
         known = [constant_of(place) for place in places]
         sizes = [0 if size is None else size for size in shape_of(memref.type)]
         return all(place is not None and 0 <= place < size for place, size in zip(known, sizes, strict=True))
-    return not may_fail(op) and (op.name in _AGAIN or dialect_of(op.name) in SCALAR_DIALECTS)
+    return not may_fail_early(op) and (op.name in _AGAIN or dialect_of(op.name) in SCALAR_DIALECTS)
 
 
 def _is_small(op: ir.Operation) -> bool:
@@ -186,7 +194,7 @@ def _is_filling(op: ir.Operation) -> bool:
     """Whether an op computes all elements of one memref by arithmetic that cannot fail."""
     if op.name != GENERIC or len(wholly_written(op)) != 1 or len(op.operands) != inputs_of(op) + 1:
         return False
-    return not any(each.name in (LOAD, ASSERT) or may_fail(each) or len(each.regions) for each in nested_ops(op))
+    return not any(each.name in (LOAD, ASSERT) or may_fail_early(each) or len(each.regions) for each in nested_ops(op))
 
 
 def _count(memref: ir.Value) -> int | None:

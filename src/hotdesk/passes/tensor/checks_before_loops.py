@@ -4,14 +4,16 @@
       check %i < 512                                  ->      scf.for %i … iter_args(%cache) {
       %new = insert %row into %cache[%i] … }                    %new = insert %row into %cache[%i] … }
 
-So a call that such a check ends has written nothing yet. A check moves (`checked-first`) iff
+So a call that such a check ends has written nothing yet. The checks of a loop or branch move (`checked-first`) iff
 
 1. the function changes state or arguments (`hotdesk.kind`, `bufferize.state`);
-2. what it is computed from is a small slice of the loop or branch (`analysis.tensors.check_slices`).
+2. what each is computed from is a small slice of the loop or branch (`analysis.tensors.check_slices`);
+3. nothing else in there may end the call: that may be what ends the loop, and what is written is kept for it in any case.
 
 The loop of checks, and what is small that it reads, go to the front of the function where nothing else is needed, behind checks
-outside of loops that were in front of it. Checks that
-stay are made where they were; `hotdesk-roll-back-writes` has what is written by then.
+outside of loops that were in front of it. One whose iterations follow from more than constants and sizes (`tensor.dim`) stays
+behind all that may end the call: that may be what says that it ends. Checks that stay are made where they were;
+`hotdesk-roll-back-writes` has what is written by then.
 """
 
 from __future__ import annotations
@@ -25,12 +27,14 @@ from hotdesk.analysis.tensors.check_slices import IF, SLICED, CheckSlice, is_sma
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.graphs import reached
 from hotdesk.ir.building import clone_with, create
+from hotdesk.ir.functions import called_name
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.op_maps import OpMap, OpSet
 from hotdesk.ir.signature import signature
-from hotdesk.ir.walking import attributes_of, captured_operands, defining_op, nested_ops, top_level_ops
+from hotdesk.ir.walking import attributes_of, captured_operands, defining_op, is_constant, nested_ops, top_level_ops
 from hotdesk.models.cf import ASSERT
 from hotdesk.models.generics import GENERIC
+from hotdesk.models.hotdesk import FOREIGN
 from hotdesk.models.payloads import LOADS
 from hotdesk.models.scf import FOR, WHILE
 from hotdesk.passes.base import FunctionPass
@@ -56,8 +60,10 @@ class CheckBeforeLoops(FunctionPass):
 def _move(root: ir.Operation, made: list[ir.Operation]) -> list[Decision]:
     """Moves the checks of a loop or branch; the loop of them goes to `made`, which has those of the ones in front of it."""
     checks = _checks_in(root)
+    if len(checks) < _ways_to_fail(root):
+        return []
     found = slice_of_checks(root, checks, OpMap((check, _read_by(check)) for check in checks))
-    if not found.checks:
+    if len(found.checks) < len(checks):
         return []
     decisions = [
         Decision(f"check of {check.name}", Outcome.MOVED, Reason.CHECKED_FIRST, (source_of(check),))
@@ -83,6 +89,20 @@ def _checks_in(root: ir.Operation) -> list[ir.Operation]:
         if op.name not in SLICED:
             inside.update(nested_ops(op))
     return found
+
+
+def _ways_to_fail(root: ir.Operation) -> int:
+    """How many ops of a loop or branch may end the call; those of a payload are one."""
+    inside, found = OpSet(), 0
+    for op in nested_ops(root):
+        if op not in inside and op.name == GENERIC:
+            inside.update(nested_ops(op))
+        found += op not in inside and (_is_check(op) or _may_end_call(op))
+    return found
+
+
+def _may_end_call(op: ir.Operation) -> bool:
+    return op.name in (ASSERT, FOREIGN) or called_name(op) is not None
 
 
 def _can_be_split(op: ir.Operation) -> bool:
@@ -202,12 +222,29 @@ def _to_front(made: ir.Operation, others: Sequence[ir.Operation]) -> None:
     if not all(map(is_small, makers)):
         return
     ops, read = [view.operation for view in block.operations], OpSet((made, *makers))
-    checks = [place for place, op in enumerate(ops) if _is_check(op) or op in others]
+    is_open = _is_open(made)
+    checks = [place for place, op in enumerate(ops) if _is_check(op) or op in others or (is_open and _fails_inside(op))]
     least = max((place for place in checks if place < ops.index(made)), default=-1) + 1
     first = next(place for place in range(least, len(ops)) if ops[place] not in read)
     for op in ops[first:]:
         if op in read:
             cast(Any, op).move_before(ops[first])
+
+
+def _is_open(made: ir.Operation) -> bool:
+    """Whether loops have more iterations than a constant or a size says, or no end, where what is in front fails."""
+    loops = [op for op in (made, *nested_ops(made)) if op.name in (FOR, WHILE)]
+    return any(op.name == WHILE or not all(map(_is_known, list(op.operands)[:3])) for op in loops)
+
+
+def _is_known(number: ir.Value) -> bool:
+    maker = defining_op(number)
+    return maker is not None and (is_constant(maker) or maker.name == "tensor.dim")
+
+
+def _fails_inside(op: ir.Operation) -> bool:
+    """Whether an op, or one in its regions, may end the call."""
+    return any(map(_may_end_call, (op, *nested_ops(op))))
 
 
 def _is_check(op: ir.Operation) -> bool:
