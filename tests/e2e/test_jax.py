@@ -91,6 +91,10 @@ def loss(logits: Any, labels: Any) -> Any:
     return -chosen.mean()
 
 
+def applied(function: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda x, places: jax.numpy.asarray(x).at[places].apply(function)
+
+
 def pairs(a: Any, b: Any) -> Any:
     return a[0] * b[0], b[0] * a[1] + b[1]
 
@@ -119,6 +123,12 @@ SORTS_AND_SCATTERS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         how: (written_at(how), (floats(6, 5), PLACES, floats(5, 5, seed=1)))
         for how in ("set", "add", "multiply", "max", "min")
     },
+    "function of rows": (applied(jax.numpy.sin), (floats(6, 5), PLACES)),
+    "function of elements, one twice": (applied(lambda v: v * 2 + 1), (np.arange(6, dtype=np.int32), PLACES)),
+    "choice by a function": (applied(lambda v: jax.numpy.where(v > 0, v, jax.numpy.exp(v))), (floats(6, 5), PLACES)),
+    "function of bytes": (applied(lambda v: v // 2), (np.arange(6, dtype=np.uint8) + 200, PLACES)),
+    "function of truths": (applied(jax.numpy.logical_not), (np.array([1, 0, 1, 0, 1, 1], bool), PLACES)),
+    "function in each row": (jax.vmap(lambda row, i: row.at[i].apply(jax.numpy.cos)), (floats(5, 6), PLACES)),
     "columns": (lambda x, i, y: jax.numpy.asarray(x).at[:, i].add(y), (floats(4, 6), PLACES, floats(4, 5, seed=1))),
     "elements": (lambda x, i, y: jax.numpy.asarray(x).at[i, i - 1].add(y), (floats(6, 5), PLACES, floats(5, seed=1))),
     "a slice": (lambda x: jax.numpy.asarray(x).at[1:3, 2:].set(7.0), (floats(6, 5),)),
@@ -155,6 +165,12 @@ def test_a_scatter_writes_in_place() -> None:
     function = written_at("add")
     program = hotdesk.compile(jax.jit(function).lower(table, PLACES, floats(5, 64)))
     assert program.memory(table, PLACES, floats(5, 64)).arena < table.nbytes // 16
+
+
+def test_a_function_of_rows_writes_in_place() -> None:
+    table, function = floats(512, 64), applied(jax.numpy.sin)
+    program = hotdesk.compile(jax.jit(function).lower(table, PLACES))
+    assert program.memory(table, PLACES).arena < table.nbytes // 16
 
 
 WITHOUT_SIGN: dict[str, Callable[[Any], Any]] = {

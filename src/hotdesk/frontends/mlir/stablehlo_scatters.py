@@ -1,7 +1,8 @@
 """Scatters of StableHLO as loops over the updates, each written where it belongs unless that is outside.
 
-A scatter sets elements, or adds, multiplies, or takes the greater or the lesser. Windows that are not wholly inside of the
-operand are left out, as StableHLO says. A scatter of another kind, or of open sizes, stays.
+A scatter sets elements, or adds, multiplies, or takes the greater or the lesser; any other computes the new element from the old
+one and the update as its region says, on tensors without dims. Windows that are not wholly inside of the operand are left out, as
+StableHLO says. A scatter of several operands, or of open sizes, stays.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from typing import cast
 from hotdesk._bindings import ir
 from hotdesk.elements import FLOAT_BITS
 from hotdesk.frontends.mlir.stablehlo_writing import bits, is_known, signless, take_away, written
+from hotdesk.ir.building import clone_with
+from hotdesk.ir.functions import called_name
 from hotdesk.ir.types import element_of, shape_of
-from hotdesk.ir.walking import attributes_of, defining_op
+from hotdesk.ir.walking import attributes_of, defining_op, nested_ops
 
+_OF_REGION = "hotdesk.scatter_region"
+"""The function that stands for the region of a scatter while its loops are text."""
 _FLOATS = {
     "add": "arith.addf",
     "multiply": "arith.mulf",
@@ -52,13 +57,27 @@ def rewrite_scatter(op: ir.Operation) -> None:
     if len(op.operands) != 3 or not all(is_known(each) for each in op.operands):
         return
     element = element_of(op.operands[0].type)
-    combined = _combining(op, element)
-    if combined is None:
-        return
+    known = _combining(op, element)
+    combined = _OF_REGION if known is None else known
     operand, indices, updates = (signless(each, op) for each in op.operands)
     text = _scattered(_Scatter.of(op), operand.type, indices.type, updates.type, combined)
     made = written(text, [operand, indices, updates], op)
+    if combined == _OF_REGION:
+        _put_region(op, cast(ir.Operation, defining_op(made)))
     take_away(op, [made if operand == op.operands[0] else bits(made, element, op)])
+
+
+def _put_region(op: ir.Operation, loops: ir.Operation) -> None:
+    """Puts what a scatter computes where its loops call that."""
+    block = op.regions[0].blocks[0]
+    *body, end = (each.operation for each in block.operations)
+    element = element_of(op.operands[0].type)
+    for call in [each for each in nested_ops(loops) if called_name(each) == _OF_REGION]:
+        given = [bits(each, element, call) if element.startswith("ui") else each for each in call.operands]
+        known: dict[ir.Value, ir.Value] = dict(zip(block.arguments, given, strict=True))
+        for each in body:
+            clone_with(each, known, ir.InsertionPoint(call))
+        take_away(call, [signless(known.get(end.operands[0], end.operands[0]), call)])
 
 
 def _combining(op: ir.Operation, element: str) -> str | None:
@@ -165,7 +184,14 @@ def _scattered(dims: _Scatter, operand: ir.Type, indices: ir.Type, updates: ir.T
             at.append(parts[0] if parts else "%n0")
         made.append(f"%new = tensor.extract %updates[{', '.join(f'%u{n}' for n in range(len(counts)))}] : {updates}")
         value = "%new"
-        if combined:
+        if combined == _OF_REGION:
+            one = f"tensor<{element}>"
+            made.append(f"%old = tensor.extract {acc}[{', '.join(at)}] : {operand}")
+            made += [f"%{name}s = tensor.from_elements %{name} : {one}" for name in ("old", "new")]
+            made.append(f"%values = func.call @{combined}(%olds, %news) : ({one}, {one}) -> {one}")
+            made.append(f"%value = tensor.extract %values[] : {one}")
+            value = "%value"
+        elif combined:
             made.append(f"%old = tensor.extract {acc}[{', '.join(at)}] : {operand}")
             made.append(f"%value = {combined} %old, %new : {element}")
             value = "%value"
@@ -206,5 +232,6 @@ def _scattered(dims: _Scatter, operand: ir.Type, indices: ir.Type, updates: ir.T
             *body,
             f"  return {end} : {operand}",
             "}",
+            f"func.func private @{_OF_REGION}(tensor<{element}>, tensor<{element}>) -> tensor<{element}>",
         ]
     )

@@ -125,10 +125,29 @@ def test_one_window_without_places() -> None:
         np.testing.assert_array_equal(got, expected)
 
 
-def test_another_update_is_refused() -> None:
+def test_another_update_is_computed_in_turn() -> None:
     dims = "inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1"
     body = """%s = stablehlo.add %a, %b : tensor<f32>
     %t = stablehlo.multiply %s, %a : tensor<f32>
     stablehlo.return %t : tensor<f32>"""
-    with pytest.raises(UnsupportedOpError, match="stablehlo.scatter"):
-        hotdesk.compile(scattered(dims, "6", "2x1", "2", body))
+    x, u, i = floats(6), floats(4), np.array([[4], [0], [4], [6]], np.int32)
+    got: Any = hotdesk.compile(scattered(dims, "6", "4x1", "4", body))(x, i, u)
+    expected = x.copy()
+    for (place,), update in zip(i, u, strict=True):
+        if place < 6:
+            expected[place] = (expected[place] + update) * expected[place]
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_a_scatter_of_several_operands_is_refused() -> None:
+    text = """
+func.func @f(%x: tensor<6xf32>, %y: tensor<6xf32>, %i: tensor<2x1xi32>, %u: tensor<2xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
+  %r:2 = "stablehlo.scatter"(%x, %y, %i, %u, %u) <{scatter_dimension_numbers = #stablehlo.scatter<
+      inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>, %d: tensor<f32>):
+    stablehlo.return %c, %d : tensor<f32>, tensor<f32>
+  }) : (tensor<6xf32>, tensor<6xf32>, tensor<2x1xi32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<6xf32>, tensor<6xf32>)
+  return %r#0, %r#1 : tensor<6xf32>, tensor<6xf32>
+}"""
+    with pytest.raises(UnsupportedOpError, match=r"stablehlo\.scatter.*:3:"):
+        hotdesk.compile(text)
