@@ -34,13 +34,13 @@ _BESIDE = ("#CC79A7", "#56B4E9", "#D55E00")
 """The colours of lines of other allocators, the first of which is far from that of what is in use."""
 
 
-def chart(made: Document, width: int = _WIDTH) -> dict[str, Any]:
+def chart(made: Document) -> dict[str, Any]:
     """The charts above each other, as a specification of Vega-Lite with all data inside; time, if measured, in the middle."""
     alt = altair()
     zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"])
     with warnings.catch_warnings():  # one selection in both charts is meant: they zoom together
         warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-        parts = [_bytes(alt, made, zoom, width), *_time(alt, made, zoom, width), _arena(alt, made, zoom, width)]
+        parts = [_bytes(alt, made, zoom), *_time(alt, made, zoom), _arena(alt, made, zoom)]
         whole = alt.vconcat(*parts, spacing=12).add_params(alt.param(name=BACK, value="#ffffff"))
     whole = whole.resolve_scale(x="shared", color="independent", strokeDash="independent").configure_view(
         strokeOpacity=0.2
@@ -56,7 +56,7 @@ def drawn(made: Document) -> tuple[tuple[BufferEntry, ...], tuple[BufferEntry, .
     return tuple(sorted(largest[:MOST_BLOCKS], key=lambda each: each.id)), tuple(largest[MOST_BLOCKS:])
 
 
-def _bytes(alt: Any, made: Document, zoom: Any, width: int) -> Any:
+def _bytes(alt: Any, made: Document, zoom: Any) -> Any:
     """Lines of bytes in use, of other allocators, and of what does not change over the program."""
     end, (name, unit) = max(len(made.points), 1), unit_of(made.memory.peak)
     rows = [
@@ -102,7 +102,7 @@ def _bytes(alt: Any, made: Document, zoom: Any, width: int) -> Any:
     layers = [lines.add_params(shown, zoom)]
     if made.points:
         layers += _peak(alt, made)
-    return alt.layer(*layers).properties(width=width, height=240, title="bytes against program point")
+    return alt.layer(*layers).properties(width=_WIDTH, height=240, title="bytes against program point")
 
 
 def _points(alt: Any, column: str, title: str | None, end: int) -> Any:
@@ -131,7 +131,7 @@ def _peak(alt: Any, made: Document) -> list[Any]:
     return [base.mark_point(filled=True, size=90, color="#D55E00", shape="diamond"), around, text]
 
 
-def _time(alt: Any, made: Document, zoom: Any, width: int) -> list[Any]:
+def _time(alt: Any, made: Document, zoom: Any) -> list[Any]:
     """The milliseconds of each point as a bar, in stretches where there are very many; nothing where none was measured."""
     if not any(each.seconds for each in made.points):
         return []
@@ -152,10 +152,10 @@ def _time(alt: Any, made: Document, zoom: Any, width: int) -> list[Any]:
         y2=alt.datum(0),
         tooltip=[alt.Tooltip(f"{name}:N") for name in ("point", "ms", "op", "submodule", "line")],
     )
-    return [bars.add_params(zoom).properties(width=width, height=100, title="time of each program point")]
+    return [bars.add_params(zoom).properties(width=_WIDTH, height=100, title="time of each program point")]
 
 
-def _arena(alt: Any, made: Document, zoom: Any, width: int) -> Any:
+def _arena(alt: Any, made: Document, zoom: Any) -> Any:
     """The arena: a rectangle for each buffer, as wide as it is in use and as high as it has bytes.
 
     Above the arena come the results, and the inputs, that hold buffers or lend memory to them.
@@ -191,7 +191,7 @@ def _arena(alt: Any, made: Document, zoom: Any, width: int) -> Any:
         line = ends.mark_rule(color="#D55E00", strokeDash=[4, 3]).encode(y="at:Q")
         text = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -2, "color": "#D55E00", "fontSize": 10}
         blocks = alt.layer(blocks, line, line.mark_text(**text).encode(x=alt.value(0), text="lane:N"))
-    return blocks.properties(width=width, height=300, title=title)
+    return blocks.properties(width=_WIDTH, height=300, title=title)
 
 
 def _lane(buffer: BufferEntry) -> str:

@@ -38,9 +38,9 @@ def svg(made: Document) -> str:
     return svg_of(chart(made))
 
 
-def png(made: Document, scale: float = 2.0) -> bytes:
-    """The charts as a picture, with `scale` pixels a point. Raises MissingExtraError."""
-    return png_of(chart(made), scale)
+def png(made: Document) -> bytes:
+    """The charts as a picture, two pixels a point. Raises MissingExtraError."""
+    return png_of(chart(made))
 
 
 def _decisions(made: Document) -> list[list[Any]]:

@@ -34,9 +34,9 @@ def tradeoff_svg(made: Tradeoff) -> str:
     return svg_of(tradeoff_chart(made))
 
 
-def tradeoff_png(made: Tradeoff, scale: float = 2.0) -> bytes:
-    """The charts as a picture, with `scale` pixels a point. Raises MissingExtraError."""
-    return png_of(tradeoff_chart(made), scale)
+def tradeoff_png(made: Tradeoff) -> bytes:
+    """The charts as a picture, two pixels a point. Raises MissingExtraError."""
+    return png_of(tradeoff_chart(made))
 
 
 def tradeoff_chart(made: Tradeoff) -> dict[str, Any]:

@@ -54,9 +54,9 @@ def svg_of(chart: Mapping[str, Any]) -> str:
     return _converter().vegalite_to_svg(chart)
 
 
-def png_of(chart: Mapping[str, Any], scale: float) -> bytes:
-    """A chart as a picture, with `scale` pixels a point. Raises MissingExtraError."""
-    return _converter().vegalite_to_png(chart, scale=scale)
+def png_of(chart: Mapping[str, Any]) -> bytes:
+    """A chart as a picture, two pixels a point. Raises MissingExtraError."""
+    return _converter().vegalite_to_png(chart, scale=2.0)
 
 
 def _converter() -> Any:

@@ -180,7 +180,7 @@ def test_the_time_of_very_many_points_is_added_up() -> None:
 
 def test_pictures(made: Document) -> None:
     assert svg(made).startswith("<svg")
-    assert png(made, 1.0).startswith(b"\x89PNG")
+    assert png(made).startswith(b"\x89PNG")
 
 
 def test_a_program_without_buffers() -> None:

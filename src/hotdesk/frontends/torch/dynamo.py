@@ -256,7 +256,7 @@ def capture_graph(
             module=lowered,
             arguments=(*held, *map(names.spec, inputs)),
             results=tuple(map(names.spec, results)),
-            constraints={names.of(symbol): limits for symbol, limits in _ranges(placeholders, inputs).items()},
+            constraints={names.of(symbol): limits for symbol, limits in _ranges(placeholders).items()},
             calling=GraphCalling(
                 [spec.name for spec in inputs],
                 [(number, orders.get(number)) for number in numbers],
@@ -520,7 +520,7 @@ def _lifted(graph: torch.fx.Graph, module: torch.fx.GraphModule) -> list[Weight]
     return [weight for _, weight in weights.values()]
 
 
-def _ranges(placeholders: list[torch.fx.Node], inputs: Sequence[TensorSpec]) -> dict[str, tuple[int, int | None]]:
+def _ranges(placeholders: list[torch.fx.Node]) -> dict[str, tuple[int, int | None]]:
     """The smallest and largest value of each symbol in the sizes of inputs."""
     found: dict[str, tuple[int, int | None]] = {}
     for node in filter(_is_tensor, placeholders):

@@ -188,12 +188,12 @@ class _TableElements:
             if each.name == NUMBER:
                 loop = loops[integer_of(each, "dim")]
                 mapping[each.results[0]] = self._number(loop, each.results[0].type)
-            elif not all(self._is_known(value, block, mapping) for value in each.operands):
+            elif not all(_is_known(value, mapping) for value in each.operands):
                 return None
             else:
                 clone_with(each, mapping, ir.InsertionPoint(self._before))
         result = body[-1].operands[0]
-        return mapping.get(result, result) if self._is_known(result, block, mapping) else None
+        return mapping.get(result, result) if _is_known(result, mapping) else None
 
     def _number(self, loop: int | None, kind: ir.Type) -> ir.Value:
         if loop is None:
@@ -201,10 +201,10 @@ class _TableElements:
         attributes: dict[str, ir.Attribute] = {"dim": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loop)}
         return create(NUMBER, [], [kind], attributes, before=self._before).results[0]
 
-    @staticmethod
-    def _is_known(value: ir.Value, block: ir.Block, mapping: dict[ir.Value, ir.Value]) -> bool:
-        """Whether a value is one that has been written, or a constant around the op."""
-        return value in mapping or constant_op(value) is not None
+
+def _is_known(value: ir.Value, mapping: dict[ir.Value, ir.Value]) -> bool:
+    """Whether a value is one that has been written, or a constant around the op."""
+    return value in mapping or constant_op(value) is not None
 
 
 def _settle(op: ir.Operation, sizes: dict[int, int]) -> bool:

@@ -142,11 +142,6 @@ class Planner:
         ]
         return min((arena_of(stacking, footprints) for stacking in fitting), default=sum(footprints))
 
-    def rises(self, bounds: Bounds) -> bool:
-        """Whether no buffer is smaller where a symbol is greater."""
-        prover = SizeProver(bounds)
-        return all(prover.never_falls(self._lowered.buffers[place].bytes) for place in self._places)
-
     @cached_property
     def _structure(self) -> Problem:
         """Live ranges and pools; sizes are of no meaning."""

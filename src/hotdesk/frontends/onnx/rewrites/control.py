@@ -356,8 +356,8 @@ def _from_end(column: OnnxTensor, axis: int, number: int | OnnxTensor) -> OnnxTe
 # Sequences and optionals.
 
 
-def _items(op: OnnxNode, number: int = 0) -> tuple[OnnxTensor, ...]:
-    held = op.inputs[number]
+def _items(op: OnnxNode) -> tuple[OnnxTensor, ...]:
+    held = op.inputs[0]
     if not isinstance(held, Items):
         raise NotRewritten("a sequence whose tensors are known", "another")
     return held.values
