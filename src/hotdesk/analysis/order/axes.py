@@ -7,7 +7,7 @@ A dimension of a result can be cut if a loop runs over it, and
 3. the payload does not ask for the number of the iteration.
 
 An operand that the loop runs over is needed in the same part, along that dimension, or in what the windows of that part reach
-(`analysis.order.reaches`); any other one as a whole. Such loops are batches and rows of a convolution (`hotdesk.conv`), batches,
+(`analysis.order.windows`); any other one as a whole. Such loops are batches and rows of a convolution (`hotdesk.conv`), batches,
 channels and rows of a pooling (`hotdesk.pool`), the letters of a contraction's result (`hotdesk.contract`), and of `tensor.pad`
 and `tensor.insert_slice` the dimensions that have nothing beside. A view passes the cut on where the elements of a part stay
 together; its parts may be several elements wide.
@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hotdesk._bindings import indexing_maps, ir
-from hotdesk.analysis.order.reaches import LoopReach, dims_in, extents_of, linear, reach_of
+from hotdesk.analysis.order.windows import WindowAccess, dims_in, extents_of, linear, window_access
 from hotdesk.ir.types import SLICE, is_tensor, kept_dims, shape_of
 from hotdesk.ir.walking import groups_of, int_array, parallel_loops
 from hotdesk.models.convolution import sliding_of
@@ -43,7 +43,7 @@ class Axis:
 class Loops:
     """Which loop runs over each dimension of each operand and result, -1 for none alone; `free` are those that can be cut.
 
-    `inits` are the operands that the results, in order, are tied to; none if there are no such. `reaches` are, by operand and
+    `inits` are the operands that the results, in order, are tied to; none if there are no such. `windows` are, by operand and
     dimension, those that the loop runs over with a window.
     """
 
@@ -51,7 +51,7 @@ class Loops:
     results: tuple[tuple[int, ...], ...]
     inits: tuple[int, ...]
     free: frozenset[int]
-    reaches: Mapping[tuple[int, int], LoopReach] = field(default_factory=dict[tuple[int, int], LoopReach])
+    windows: Mapping[tuple[int, int], WindowAccess] = field(default_factory=dict[tuple[int, int], WindowAccess])
 
     @property
     def is_elementwise(self) -> bool:
@@ -95,31 +95,31 @@ def read_loops(op: ir.Operation) -> Loops | None:
 def _convolution(op: ir.Operation) -> Loops:
     """Batches, and rows of images: columns of a row do not lie together in memory."""
     shapes = [shape_of(value.type) for value in op.operands]
-    reach = _window(op, shapes[0], shapes[1][2], shapes[2])
+    window = _window(op, shapes[0], shapes[1][2], shapes[2])
     rest = [_FREE] * (len(shapes[0]) - 3)
     row = (0, _FREE, 1, *rest)
-    reaches = {} if reach is None else {(0, 2): reach}
-    return Loops((row, (_FREE,) * len(shapes[1]), row), (row,), (2,), frozenset({0, 1} if reaches else {0}), reaches)
+    windows = {} if window is None else {(0, 2): window}
+    return Loops((row, (_FREE,) * len(shapes[1]), row), (row,), (2,), frozenset({0, 1} if windows else {0}), windows)
 
 
 def _pooling(op: ir.Operation) -> Loops:
     """Batches and channels, and rows of images."""
     shapes = [shape_of(value.type) for value in op.operands]
-    reach = _window(op, shapes[0], int_array(op.attributes["window"])[0], shapes[1])
+    window = _window(op, shapes[0], int_array(op.attributes["window"])[0], shapes[1])
     row = (0, 1, 2, *[_FREE] * (len(shapes[0]) - 3))
-    reaches = {} if reach is None else {(0, 2): reach}
-    return Loops((row, row), (row,), (1,), frozenset({0, 1, 2} if reaches else {0, 1}), reaches)
+    windows = {} if window is None else {(0, 2): window}
+    return Loops((row, row), (row,), (1,), frozenset({0, 1, 2} if windows else {0, 1}), windows)
 
 
 def _window(
     op: ir.Operation, source: Sequence[int | None], taps: int | None, result: Sequence[int | None]
-) -> LoopReach | None:
+) -> WindowAccess | None:
     """How rows of the result of a `hotdesk` op reach into those of its operand; None if it has none or sizes are not known."""
     if len(source) != len(result) or not source[2] or not taps or not result[2]:
         return None
     sliding = sliding_of(op)
-    reach = (taps - 1) * sliding.dilations[0] + 1
-    return LoopReach(sliding.strides[0], reach, source[2], sliding.pad_low[0], sliding.input_dilations[0])
+    span = (taps - 1) * sliding.dilations[0] + 1
+    return WindowAccess(sliding.strides[0], span, source[2], sliding.pad_low[0], sliding.input_dilations[0])
 
 
 def _padding(op: ir.Operation) -> Loops | None:
@@ -132,8 +132,8 @@ def _padding(op: ir.Operation) -> Loops | None:
     free = [dim for dim, size in enumerate(source) if (low[dim], high[dim]) == (0, 0) or (size and result[dim])]
     padded = {dim: size for dim, size in enumerate(source) if dim in free and size and (low[dim], high[dim]) != (0, 0)}
     rows = tuple(dim if dim in free else _FREE for dim in range(len(source)))
-    reaches = {(0, dim): LoopReach(1, 1, size, low[dim]) for dim, size in padded.items()}
-    return Loops((rows,), (rows,), (), frozenset(free), reaches)
+    windows = {(0, dim): WindowAccess(1, 1, size, low[dim]) for dim, size in padded.items()}
+    return Loops((rows,), (rows,), (), frozenset(free), windows)
 
 
 def _insertion(op: ir.Operation) -> Loops | None:
@@ -159,20 +159,20 @@ def _structured(op: ir.Operation) -> Loops | None:
     shapes = [shape_of(value.type) if is_tensor(value.type) else () for value in op.operands]
     extents = extents_of(rows, shapes)
     tangled: set[int] = set()
-    reaches: dict[tuple[int, int], LoopReach] = {}
+    windows: dict[tuple[int, int], WindowAccess] = {}
     for number, each in enumerate(maps):
         for dim, expression in enumerate(each.results):
             if rows[number][dim] != _FREE:
                 continue
             terms, used = linear(expression), dims_in(expression)
             loops = used & shared
-            reach: LoopReach | None = None
+            window: WindowAccess | None = None
             if terms is not None and len(loops) == 1 and number < len(rows) - count:
-                reach = reach_of(terms, min(loops), extents, shapes[number][dim])
-            if reach is not None:
+                window = window_access(terms, min(loops), extents, shapes[number][dim])
+            if window is not None:
                 rows[number][dim] = min(loops)
-                reaches[number, dim] = reach
-            tangled.update(used if reach is None else used - loops)
+                windows[number, dim] = window
+            tangled.update(used if window is None else used - loops)
         tangled.update(loop for loop in rows[number] if rows[number].count(loop) > 1)
     tangled.update(loop for _, loop in index_ops(op))
     free = shared - tangled
@@ -180,7 +180,7 @@ def _structured(op: ir.Operation) -> Loops | None:
         kinds = parallel_loops(op)
         free = {loop for loop in free if kinds[loop]}
     inits = tuple(range(len(rows) - count, len(rows)))
-    return Loops(tuple(map(tuple, rows)), tuple(map(tuple, outputs)), inits, frozenset(free), reaches)
+    return Loops(tuple(map(tuple, rows)), tuple(map(tuple, outputs)), inits, frozenset(free), windows)
 
 
 FOLLOWED_VIEWS = frozenset({*RESHAPES, EXTRACT_SLICE})

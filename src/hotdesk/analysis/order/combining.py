@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import Loops, cut_dims
 from hotdesk.analysis.order.bytes_at_steps import read_held
-from hotdesk.analysis.order.spans import SplitPart, bytes_again, largest_part, parts_of
+from hotdesk.analysis.order.halos import SplitPart, bytes_again, largest_part, parts_of
 from hotdesk.analysis.order.splitting import Split, find_alone
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.elements import HALVES

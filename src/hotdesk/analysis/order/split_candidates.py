@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hotdesk.analysis.order.axes import cut_dims
-from hotdesk.analysis.order.spans import bytes_again, largest_part, parts_of
+from hotdesk.analysis.order.halos import bytes_again, largest_part, parts_of
 from hotdesk.analysis.order.splitting import Split, find_split
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor

@@ -4,7 +4,7 @@ Beginning with a value and a dimension of it:
 
 1. The operation that makes it and all that read it, directly or through views, are done in parts. Each has to run a loop over the
    dimension that can be cut (`analysis.order.axes`), and each view has to pass the cut on. An operation with windows needs more
-   of what it reads than it makes: what parts have in common is computed for each (`analysis.order.spans`).
+   of what it reads than it makes: what parts have in common is computed for each (`analysis.order.halos`).
 2. What they read besides is taken in slices, or as a whole where the loop does not run over it. What makes it joins in if it is
    large as well, or is the destination of one of them alone. Destinations without contents are made anew.
 3. What they make for others is put together by insertions. If it is large, and all that read it can be cut, they join in.
@@ -24,8 +24,8 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import FOLLOWED_VIEWS, Axis, Loops, above_view, below_view
-from hotdesk.analysis.order.reaches import LoopReach
 from hotdesk.analysis.order.straight_line import StraightLine
+from hotdesk.analysis.order.windows import WindowAccess
 from hotdesk.ir.types import shape_of
 
 
@@ -33,14 +33,14 @@ from hotdesk.ir.types import shape_of
 class SplitOp:
     """An operation that is done in parts: its number, the axis of each operand, None for one read whole, and of each result.
 
-    `reaches` says for each operand how windows reach into it, None where parts of it are those of the results.
+    `windows` says for each operand how windows reach into it, None where parts of it are those of the results.
     """
 
     number: int
     operation: ir.Operation
     operands: tuple[Axis | None, ...]
     results: tuple[Axis, ...]
-    reaches: tuple[LoopReach | None, ...]
+    windows: tuple[WindowAccess | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class _Growth:
                 op,
                 tuple(self._operand_axis(number, i) for i in range(len(op.operands))),
                 tuple(self._axes[r] for r in op.results),
-                tuple(self._reach(number, i) for i in range(len(op.operands))),
+                tuple(self._window(number, i) for i in range(len(op.operands))),
             )
             for number, op in ((number, self._line.ops[number]) for number in sorted(self._ops))
         ]
@@ -157,9 +157,9 @@ class _Growth:
             return axis
         return axis if loops.operands[operand][axis.dim] == self._loop(number, loops) else None
 
-    def _reach(self, number: int, operand: int) -> LoopReach | None:
+    def _window(self, number: int, operand: int) -> WindowAccess | None:
         axis, loops = self._operand_axis(number, operand), self._line.loops(number)
-        return None if axis is None or loops is None else loops.reaches.get((operand, axis.dim))
+        return None if axis is None or loops is None else loops.windows.get((operand, axis.dim))
 
     def _loop(self, number: int, loops: Loops) -> int:
         """The loop of an operation that is cut."""
@@ -209,8 +209,9 @@ class _Growth:
             if loop not in row:
                 continue
             axis = Axis(row.index(loop), unit)
-            reach = loops.reaches.get((i, axis.dim))
-            if (reach is not None and unit != 1) or not self._set(value, axis, units if reach is None else reach.size):
+            window = loops.windows.get((i, axis.dim))
+            size = units if window is None else window.size
+            if (window is not None and unit != 1) or not self._set(value, axis, size):
                 return False
         return all(
             self._set(result, Axis(row.index(loop), unit), units)
@@ -224,7 +225,7 @@ class _Growth:
             loop = -1 if axis is None else loops.operands[i][axis.dim]
             if axis is None or loop < 0:
                 continue
-            if (i, axis.dim) not in loops.reaches:
+            if (i, axis.dim) not in loops.windows:
                 yield loop, axis.unit, _units(value, axis)
             elif loop in loops.results[0]:
                 made = Axis(loops.results[0].index(loop), axis.unit)

@@ -16,7 +16,7 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.reaches import linear
+from hotdesk.analysis.order.windows import linear
 from hotdesk.frontends.mlir.layouts import lie_in
 from hotdesk.frontends.mlir.retyping import retype
 from hotdesk.ir.building import with_values

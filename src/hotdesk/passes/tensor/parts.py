@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import Axis, read_loops
-from hotdesk.analysis.order.spans import EqualParts, Span, SplitPart, equal_parts
+from hotdesk.analysis.order.halos import EqualParts, Span, SplitPart, equal_parts
 from hotdesk.analysis.order.splitting import Split, SplitOp
 from hotdesk.ir.building import (
     create,
@@ -191,11 +191,11 @@ class _Making:
         if old.name in (EXTRACT_SLICE, INSERT_SLICE):
             axis = op.operands[0] or result
             return {"static_sizes": _with(old, "static_sizes", axis.dim, (end - first) * axis.unit)}
-        for axis, reach in zip(op.operands, op.reaches, strict=True):
-            if axis is not None and reach is not None and not old.name.startswith("linalg."):
+        for axis, window in zip(op.operands, op.windows, strict=True):
+            if axis is not None and window is not None and not old.name.startswith("linalg."):
                 names = _PADDINGS.get(old.name, ("pad_low", "pad_high"))
                 dim = axis.dim if old.name in _PADDINGS else axis.dim - 2
-                paddings = zip(names, reach.padding(first, end), strict=True)
+                paddings = zip(names, window.padding(first, end), strict=True)
                 return {name: _with(old, name, dim, padding) for name, padding in paddings}
         return {}
 

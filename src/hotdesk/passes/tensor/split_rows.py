@@ -35,7 +35,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import FOLLOWED_VIEWS, cut_dims
-from hotdesk.analysis.order.spans import SplitPart, bytes_again, largest_part, parts_of
+from hotdesk.analysis.order.halos import SplitPart, bytes_again, largest_part, parts_of
 from hotdesk.analysis.order.splitting import Split, find_split
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.errors import OptionError

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from hotdesk.analysis.order.axes import Axis, above_view, below_view, cut_dims, read_loops
-from hotdesk.analysis.order.reaches import LoopReach
 from hotdesk.analysis.order.splitting import find_split
 from hotdesk.analysis.order.straight_line import StraightLine
+from hotdesk.analysis.order.windows import WindowAccess
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered
@@ -288,4 +288,4 @@ def test_loops_that_ask_for_their_number_and_taps_of_windows_are_not_cut() -> No
     loops = read_loops(ops(module, "linalg.generic")[0])
     assert loops is not None
     assert loops.free == frozenset({1})
-    assert loops.reaches == {(0, 1): LoopReach(1, 3, 7)}
+    assert loops.windows == {(0, 1): WindowAccess(1, 3, 7)}

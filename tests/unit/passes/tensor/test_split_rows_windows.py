@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from hotdesk.analysis.order.reaches import LoopReach
-from hotdesk.analysis.order.spans import bytes_again, parts_of
+from hotdesk.analysis.order.halos import bytes_again, parts_of
 from hotdesk.analysis.order.splitting import find_split
 from hotdesk.analysis.order.straight_line import StraightLine
+from hotdesk.analysis.order.windows import WindowAccess
 from hotdesk.ir.context import entered
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.split_rows import SplitRows
@@ -183,10 +183,10 @@ def test_the_same_numbers_when_compiled(name: str) -> None:
 
 
 def test_what_windows_reach() -> None:
-    plain = LoopReach(stride=1, span=3, size=8, low=1)
+    plain = WindowAccess(stride=1, span=3, size=8, low=1)
     assert [plain.elements(*each) for each in ((0, 4), (4, 8), (3, 4))] == [(0, 5), (3, 8), (2, 5)]
     assert [plain.padding(*each) for each in ((0, 4), (4, 8), (3, 4))] == [(1, 0), (0, 1), (0, 0)]
-    spread = LoopReach(stride=1, span=2, size=4, low=0, spread=3)
+    spread = WindowAccess(stride=1, span=2, size=4, low=0, spread=3)
     assert [spread.elements(*each) for each in ((0, 3), (1, 2), (3, 6))] == [(0, 2), (1, 1), (1, 3)]
     assert spread.padding(3, 6) == (0, 0)
     assert spread.padding(4, 6) == (2, 0)

@@ -14,8 +14,8 @@ from hotdesk._bindings import ir
 
 
 @dataclass(frozen=True, slots=True)
-class LoopReach:
-    """How the outputs of a loop reach into a dimension.
+class WindowAccess:
+    """A window as one loop runs it over a dimension: what the outputs of the loop read.
 
     Attributes:
         stride: how far apart neighbouring outputs are; `span`: how far the first and last tap are, and one.
@@ -67,17 +67,17 @@ def dims_in(expression: ir.AffineExpr) -> set[int]:
     return dims_in(expression.lhs) | dims_in(expression.rhs) if isinstance(expression, ir.AffineBinaryExpr) else set()
 
 
-def reach_of(
+def window_access(
     terms: Mapping[int, int], loop: int, extents: Mapping[int, int | None], size: int | None
-) -> LoopReach | None:
-    """How a loop reaches into a dimension of that size, which `terms` index; the other loops run over all of their range."""
+) -> WindowAccess | None:
+    """How a loop runs over a dimension of that size, which `terms` index; the other loops run over all of their range."""
     span = 1
     for other, factor in terms.items():
         extent = extents.get(other)
         if factor < 1 or (other != loop and not extent):
             return None
         span += 0 if other == loop or extent is None else factor * (extent - 1)
-    return None if size is None else LoopReach(terms[loop], span, size)
+    return None if size is None else WindowAccess(terms[loop], span, size)
 
 
 def extents_of(rows: Sequence[Sequence[int]], shapes: Sequence[Sequence[int | None]]) -> dict[int, int | None]:

@@ -34,10 +34,10 @@ class SplitPart:
 
     def read(self, op: SplitOp, operand: int) -> Span:
         """The elements along its axis that an operation needs of an operand of which it needs a part."""
-        axis, reach = op.operands[operand], op.reaches[operand]
+        axis, window = op.operands[operand], op.windows[operand]
         assert axis is not None
         first, end = self.loop(op)
-        return (first * axis.unit, end * axis.unit) if reach is None else reach.elements(first, end)
+        return (first * axis.unit, end * axis.unit) if window is None else window.elements(first, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def parts_of(split: Split, count: int) -> tuple[SplitPart, ...] | None:
     """At most so many parts, of the fewest units each; None if one of them would read nothing but padding."""
     band = -(-split.units // min(count, split.units))
     parts = tuple(_part(split, first, min(first + band, split.units)) for first in range(0, split.units, band))
-    reads = (part.read(op, i) for part in parts for op in split.ops for i, reach in enumerate(op.reaches) if reach)
+    reads = (part.read(op, i) for part in parts for op in split.ops for i, window in enumerate(op.windows) if window)
     return parts if all(first < end for first, end in reads) else None
 
 
@@ -145,12 +145,12 @@ def _shape(split: Split, part: SplitPart) -> list[Span | None]:
         first, end = part.loop(op)
         shape.append((0, end - first))
         for i, value in enumerate(op.operation.operands):
-            reach = op.reaches[i]
+            window = op.windows[i]
             if op.operands[i] is not None:
                 begin, stop = part.read(op, i)
                 inside = part.made.get(value)
                 shape += [(0, stop - begin), None if inside is None else (begin - inside[0], 0)]
-            shape.append(None if reach is None else reach.padding(first, end))
+            shape.append(None if window is None else window.padding(first, end))
     return shape
 
 
