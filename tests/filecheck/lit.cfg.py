@@ -20,6 +20,9 @@ config.suffixes = [".mlir"]
 # Bare `lit` may come from another directory on PATH than the Python that has hotdesk: both tools run in this Python.
 config.substitutions += [
     ("%hotdesk-opt", f"{sys.executable} -m hotdesk.cli.opt"),
+    ("%rewrite-stablehlo", f"{sys.executable} -m tests.running.rewrite_stablehlo"),
     (r"\bFileCheck\b", f"{sys.executable} -m filecheck"),
 ]
-config.environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH")]))
+config.environment["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH")])
+)

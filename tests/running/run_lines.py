@@ -19,9 +19,11 @@ from filecheck.matcher import Matcher
 from filecheck.options import parse_argv_options
 
 from hotdesk.cli import opt
+from tests.running import rewrite_stablehlo
 
 _RUN = re.compile(r"^// RUN: *(.*)$", re.MULTILINE)
 _TO_FILE = re.compile(r"(2?)>([^&].*)")
+_PROGRAMS = {"%hotdesk-opt": opt.main, "%rewrite-stablehlo": rewrite_stablehlo.main}
 
 
 def failure(path: Path, scratch: Path) -> str | None:
@@ -112,8 +114,8 @@ def _program(words: Sequence[str]) -> int:
         return int(not _program(arguments))
     if name == "FileCheck":
         return Matcher.from_opts(parse_argv_options([name, *arguments])).run()
-    assert name == "%hotdesk-opt", f"{name} is none of the programs of RUN lines"
+    assert name in _PROGRAMS, f"{name} is none of the programs of RUN lines"
     try:
-        return opt.main(arguments)
+        return _PROGRAMS[name](arguments)
     except SystemExit as left:  # of a command line that makes no sense
         return int(left.code or 0)

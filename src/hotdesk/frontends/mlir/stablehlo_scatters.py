@@ -60,7 +60,8 @@ def rewrite_scatter(op: ir.Operation) -> None:
     known = _combining(op, element)
     combined = _OF_REGION if known is None else known
     operand, indices, updates = (signless(each, op) for each in op.operands)
-    text = _scattered(_Scatter.of(op), operand.type, indices.type, updates.type, combined)
+    as_index = "arith.index_castui" if element_of(op.operands[1].type).startswith("ui") else "arith.index_cast"
+    text = _scattered(_Scatter.of(op), operand.type, indices.type, updates.type, combined, as_index)
     made = written(text, [operand, indices, updates], op)
     if combined == _OF_REGION:
         _put_region(op, cast(ir.Operation, defining_op(made)))
@@ -137,7 +138,9 @@ class _Scatter:
         )
 
 
-def _scattered(dims: _Scatter, operand: ir.Type, indices: ir.Type, updates: ir.Type, combined: str) -> str:
+def _scattered(
+    dims: _Scatter, operand: ir.Type, indices: ir.Type, updates: ir.Type, combined: str, as_index: str
+) -> str:
     """The loops: over the places of windows, outside, and over what is in a window, inside."""
     sizes, counts = (cast("Sequence[int]", shape_of(kind)) for kind in (operand, updates))
     element, index = element_of(operand), element_of(indices)
@@ -203,7 +206,7 @@ def _scattered(dims: _Scatter, operand: ir.Type, indices: ir.Type, updates: ir.T
             room = sizes[d] - (counts[window[d]] if d in window else 1)
             made += [
                 f"%i{d} = tensor.extract %indices[{position(number)}] : {indices}",
-                f"%s{d} = arith.index_cast %i{d} : {index} to index",
+                f"%s{d} = {as_index} %i{d} : {index} to index",
                 f"%room{d} = arith.constant {room} : index",
                 f"%low{d} = arith.cmpi sge, %s{d}, %n0 : index",
                 f"%high{d} = arith.cmpi sle, %s{d}, %room{d} : index",

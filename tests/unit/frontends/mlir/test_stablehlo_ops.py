@@ -112,6 +112,15 @@ def test_batches_behind_an_index_vector() -> None:
     np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
+def test_places_without_a_sign() -> None:
+    dims = "inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1"
+    x, u, i = floats(256), floats(3), np.array([[200], [255], [3]], np.uint8)
+    got: Any = hotdesk.compile(scattered(dims, "256", "3x1", "3", ADD).replace("3x1xi32", "3x1xui8"))(x, i, u)
+    expected = x.copy()
+    expected[i[:, 0]] += u
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
 def test_one_window_without_places() -> None:
     dims = "update_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 0"
     x, u = floats(6), floats(2)
