@@ -142,6 +142,21 @@ def test_what_a_loop_has_written_is_put_back() -> None:
     assert torch.equal(model.cache, before)
 
 
+def test_what_a_loop_has_written_stays_where_nothing_is_put_back() -> None:
+    model = Greedy()
+    options = hotdesk.Options(roll_back=False)
+    program = hotdesk.compile(model, (torch.ones(1, 4), torch.tensor(1)), options=options)
+    assert not [d for d in program.decisions() if d.reason is Reason.KEPT_FOR_CHECKS]
+    kept = hotdesk.compile(Greedy(), (torch.ones(1, 4), torch.tensor(1)))
+    assert program.memory().arena < kept.memory().arena
+    with pytest.raises(ExecutionError, match="unless the program was compiled with `roll_back=False`"):
+        program(torch.full((1, 4), 2.0), torch.tensor(2048))
+    assert model.cache.any(-1).tolist() == [True] + [False] * 7
+    before = model.cache.clone()
+    torch.testing.assert_close(program(torch.ones(1, 4), torch.tensor(5)), model.table[5:6])
+    assert not torch.equal(model.cache, before)
+
+
 class Factored(torch.nn.Module):
     """Counts its calls, and has PyTorch factorize a matrix."""
 

@@ -17,6 +17,7 @@ from hotdesk.ir.context import entered
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.types import is_memref, shape_of
 from hotdesk.ir.walking import main_function, nested_ops
+from hotdesk.models.hotdesk import ROLL_BACK
 from hotdesk.pipeline import (
     Log,
     bufferize,
@@ -57,7 +58,7 @@ def lower_and_link(
     shared = shared or Shared()
     module = captured.module
     with entered(module.operation):
-        _annotate(main_function(module), captured, changing_tensors(captured, shared))
+        _annotate(main_function(module), captured, changing_tensors(captured, shared), options)
         log.snapshot("capture", module)
         if is_compiling() and any("conv" in op.name for op in nested_ops(main_function(module))):
             compile_ahead(CONVOLUTIONS)
@@ -88,7 +89,7 @@ def ways(
         got = "one on memrefs, whose operations stay as they are"
         raise OptionError("a trade-off", expected="a program on tensors", got=got)
     with entered(captured.module.operation):
-        _annotate(main_function(captured.module), captured, changing_tensors(captured, Shared()))
+        _annotate(main_function(captured.module), captured, changing_tensors(captured, Shared()), options)
     found: list[Way] = []
     _optimize_tensors(captured, Log(), [lambda module, log: found.extend(sweep(module))], options)
     for way in found:
@@ -100,8 +101,8 @@ def ways(
         yield way, instantiate(made, machine, log)
 
 
-def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int]) -> None:
-    """Says of each argument what it is and which symbolic sizes it has."""
+def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int], options: Options) -> None:
+    """Says of each argument what it is and which symbolic sizes it has, and of the function whether calls that fail are undone."""
     formals = signature(main).arguments
 
     def in_memory(number: int) -> bool:
@@ -125,6 +126,8 @@ def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int
         )
 
     set_signature(main, signature(main).stating(stating))
+    if not options.roll_back:
+        main.attributes[ROLL_BACK] = ir.BoolAttr.get(False)
 
 
 def _kind(argument: Weight | TensorSpec, is_state: bool) -> str:

@@ -33,6 +33,8 @@ class Options:
         prepare: bytes of what may be computed from weights once and kept, such as weights in float32 of an integer model, as a
             number or as in `"1 MiB"`; 0 for nothing, None for any number. What has no room is computed in each call, the largest
             first; `memory().prepared` says how much is kept. See docs/how-it-works.md.
+        roll_back: whether a call that fails while it runs leaves state and arguments as they were, also where that takes a copy of
+            them in each call; without, what a check finds half written stays so. See docs/state.md.
         keep_ir: keep the IR after each stage, for `Program.ir(stage)`; costs time and memory.
     """
 
@@ -45,6 +47,7 @@ class Options:
     seed: int = 0
     private_memory: int | str | None = "256 KiB"
     prepare: int | str | None = None
+    roll_back: bool = True
 
     @property
     def budget_bytes(self) -> int | None:
@@ -64,7 +67,7 @@ class Options:
         Not `keep_ir`, since one with its IR is not kept, nor the seed, which is state of a program, and such are not kept.
         """
         sizes = (self.budget_bytes, self.private_bytes, self.prepared_bytes)
-        return self.order, self.foreign, self.winograd, self.recompute, *sizes
+        return self.order, self.foreign, self.winograd, self.recompute, self.roll_back, *sizes
 
     def __post_init__(self) -> None:
         for option, given in (
@@ -74,7 +77,7 @@ class Options:
         ):
             _bytes(option, given)
         check_seed("option 'seed'", self.seed)
-        for option in ("keep_ir", "foreign", "winograd", "recompute"):
+        for option in ("keep_ir", "foreign", "winograd", "recompute", "roll_back"):
             check_bool(option, getattr(self, option))
         if not isinstance(cast(object, self.order), str) or self.order not in ("given", "peak"):
             raise OptionError("option 'order'", expected="'given' or 'peak'", got=repr(self.order))

@@ -27,6 +27,7 @@ _REMEDIES: Mapping[Reason, str] = {
     Reason.MULTIPLE_READERS: _BUDGET,
     Reason.PREPARED_TOO_LARGE: "Allow more: hotdesk.Options(prepare=…).",
     Reason.FRAMES_RAISE_PEAK: "Allow more: hotdesk.Options(private_memory=…), see docs/control-flow.md.",
+    Reason.KEPT_FOR_CHECKS: "Let a call that fails leave it half written: hotdesk.Options(roll_back=False), see docs/state.md.",
     Reason.NO_LOWERING: "Write it with ops that have a lowering, see docs/coverage.md.",
 }
 _NOTHING_TO_CHANGE = (Outcome.FREED, Outcome.IN_PLACE, Outcome.FUSED, Outcome.FOLDED, Outcome.SHARED, Outcome.LENT)

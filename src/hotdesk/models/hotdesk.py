@@ -22,6 +22,9 @@ call of the program, unless nobody uses its results."""
 KEPT = "hotdesk.kept"
 """The attribute of a copy whose target keeps what its source held: a call that fails behind it copies that back."""
 
+ROLL_BACK = "hotdesk.roll_back"
+"""The attribute of a function: `false` where a call that fails may leave partly written what it changes, and nothing is kept."""
+
 
 def facts(op: ir.Operation) -> Facts:
     init = _INIT.get(op.name, len(op.operands) - 1)

@@ -152,7 +152,8 @@ class Function:
     def failure(self, code: int) -> ExecutionError:
         """What an assertion of the program says that has failed with this status."""
         failed = self._assertions[code]
-        changed = "" if not self.lowered.state else "; what it changes in place is as before it"
+        restored = "; what it changes in place is as before it, unless the program was compiled with `roll_back=False`"
+        changed = restored if self.lowered.state else ""
         op = f"`{failed.source.op}`"
         return ExecutionError(
             f"a check of {op} failed",

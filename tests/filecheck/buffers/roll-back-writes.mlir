@@ -31,6 +31,28 @@ func.func @loop(%keys: memref<8xf32> {hotdesk.kind = "state"}, %calls: memref<i6
 
 // -----
 
+// The function says that calls that fail may leave it partly written.
+// CHECK-NOT:   decision: argument 0
+// CHECK-LABEL: func.func @loop_not_kept(
+// CHECK-NOT:     hotdesk.kept
+func.func @loop_not_kept(%keys: memref<8xf32> {hotdesk.kind = "state"}, %at: memref<9xindex>)
+    attributes {hotdesk.roll_back = false} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1.0 : f32
+  %n = memref.load %at[%c0] : memref<9xindex>
+  scf.for %i = %c0 to %n step %c1 {
+    %place = memref.load %at[%i] : memref<9xindex>
+    %below = arith.cmpi ult, %place, %c8 : index
+    cf.assert %below, "every index in range"
+    memref.store %one, %keys[%place] : memref<8xf32>
+  }
+  return
+}
+
+// -----
+
 // A function that calls itself may fail behind a write; sizes that vary are those of the argument.
 // CHECK:       decision: argument 0: copied: kept-for-checks, 4*
 // CHECK-LABEL: func.func @calls(

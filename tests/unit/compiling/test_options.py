@@ -33,6 +33,7 @@ FIELDS: dict[str, tuple[list[Any], list[Any], str]] = {
     ),
     "private_memory": BYTES,
     "prepare": BYTES,
+    "roll_back": BOOLS,
 }
 """What each field takes, what it does not, and what it says that it takes."""
 

@@ -24,11 +24,12 @@ from hotdesk.ir.locations import CHECKED_OP, python_line
 from hotdesk.ir.signature import ARGUMENT_ATTRIBUTES, DONATED, SHAPE, Formal, signature
 from hotdesk.ir.types import is_any_tensor, is_buffer
 from hotdesk.ir.walking import entry_block, is_declaration, nested_ops
+from hotdesk.models.hotdesk import ROLL_BACK
 from hotdesk.passes.tensor.inplace_calls import ANALYSED
 from hotdesk.sizes.size import symbols_of
 
 _OF_OPS = (FIRST_WANTED, CHECKED_OP)
-_OF_FUNCTIONS = (BOUNDS, *ANALYSED)
+_OF_FUNCTIONS = (BOUNDS, ROLL_BACK, *ANALYSED)
 _OF_RESULTS = tuple(name for name in ARGUMENT_ATTRIBUTES if name not in (SHAPE, DONATED))
 _NONE_OF_RESULTS = "none: their sizes follow from those of the arguments"
 

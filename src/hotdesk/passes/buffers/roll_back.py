@@ -10,7 +10,8 @@ State, and an argument that the program writes, is kept (`kept-for-checks`) iff
 
 1. the program may write it, and may fail later or in the same op of the entry block: by a `cf.assert` that does not compare
    sizes of arguments alone, a `hotdesk.foreign`, a call of a function that calls itself, or an allocation of a size that nothing
-   limits.
+   limits,
+2. and the function does not say `hotdesk.roll_back = false`, as `hotdesk.Options(roll_back=False)` has it.
 
 Programs on memrefs are not rolled back by the compiler: these take the memory that they name.
 `hotdesk-move-checks-first` runs before, so that little is left to keep. All is kept in front of the first write of any, until the
@@ -32,9 +33,9 @@ from hotdesk.ir.building import create, dim, elementwise_copy
 from hotdesk.ir.functions import called_name
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import element_bytes, element_of, shape_of
-from hotdesk.ir.walking import nested_ops
+from hotdesk.ir.walking import flag_of, nested_ops
 from hotdesk.models.cf import ASSERT
-from hotdesk.models.hotdesk import FOREIGN, KEPT
+from hotdesk.models.hotdesk import FOREIGN, KEPT, ROLL_BACK
 from hotdesk.models.new_memory import ALLOC, DEALLOC
 from hotdesk.passes.base import FunctionPass
 from hotdesk.program.symbolic import SymbolicSizes
@@ -52,7 +53,7 @@ class RollBackWrites(FunctionPass):
 
     def run_on(self, function: ir.Operation) -> list[Decision]:
         arguments = changed_arguments(function)
-        if not arguments:
+        if not arguments or (ROLL_BACK in function.attributes and not flag_of(function, ROLL_BACK)):
             return []
         sizes, writes = SymbolicSizes(function), EntryWrites(function)
         last = _last_failing(function, writes.ops, sizes)
