@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,46 @@ def test_what_a_loop_has_written_stays_where_nothing_is_put_back() -> None:
     assert not torch.equal(model.cache, before)
 
 
+class Looks(torch.nn.Module):
+    """`Greedy` without a matrix product, quick to compile: it fails in the second iteration where the table lacks `row`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cache: Any
+        self.table = torch.nn.Parameter(torch.arange(12.0).reshape(3, 4), requires_grad=False)
+        self.register_buffer("cache", torch.zeros(8, 4))
+
+    def forward(self, x: Any, row: Any) -> Any:
+        def step(i: Any, x: Any, cache: Any) -> Any:
+            cache = torch.index_copy(cache, 0, i.reshape(1), x)
+            found = x.softmax(-1).sum().round().long() * row
+            return i + 1, torch.nn.functional.embedding(found.reshape(1), self.table), cache
+
+        _, x, cache = while_loop(lambda i, x, cache: i < 8, step, (torch.tensor(0), x, self.cache))
+        self.cache.copy_(cache)
+        return x
+
+
+def test_options_of_torch_compile_say_whether_it_is_put_back() -> None:
+    for options, rows in (({}, 0), ({"roll_back": False}, 1)):
+        model = Looks()
+        compiled: Any = torch.compile(model, backend="hotdesk", options={"fallback": False, **options})
+        _refused(compiled, torch.ones(1, 4), torch.tensor(3))
+        assert int(model.cache.any(-1).sum()) == rows
+
+
+def test_saved_programs_put_back_what_was_asked_for(tmp_path: Path) -> None:
+    for put_back, rows in ((True, 0), (False, 1)):
+        options, path = hotdesk.Options(roll_back=put_back), tmp_path / f"{put_back}.hotdesk"
+        program = hotdesk.compile(Looks(), (torch.ones(1, 4), torch.tensor(1)), options=options)
+        program.save(path, weights="given")
+        model = Looks()
+        loaded = hotdesk.load(path, weights=model.state_dict())
+        assert loaded.memory() == program.memory()
+        _refused(loaded, torch.ones(1, 4), torch.tensor(3))
+        assert int(model.cache.any(-1).sum()) == rows
+
+
 class Factored(torch.nn.Module):
     """Counts its calls, and has PyTorch factorize a matrix."""
 
@@ -294,6 +335,39 @@ def test_memrefs_of_the_caller_are_put_back() -> None:
     assert not four.any()
     blocks(four, np.array(4))
     assert four.tolist() == [4] * 4
+
+
+def _said(text: str, said: str) -> str:
+    """A program whose first function says whether calls that fail are put back."""
+    return text.replace(") {", f") attributes {{hotdesk.roll_back = {said}}} {{", 1)
+
+
+def test_functions_say_whether_calls_are_put_back() -> None:
+    recursive = (
+        DEEP[DEEP.index("func.func private") :].replace("private ", "").replace("%n: index", "%t: tensor<index>")
+    )
+    recursive = recursive.replace("  %more", "  %n = tensor.extract %t[] : tensor<index>\n  %more")
+    recursive = recursive.replace(
+        "    func.call", "    %rest = tensor.from_elements %less : tensor<index>\n    func.call"
+    )
+    recursive = recursive.replace(
+        "(%s, %less) : (memref<2xf32>, index)", "(%s, %rest) : (memref<2xf32>, tensor<index>)"
+    )
+    for said, left in (("true", False), ("false", True)):
+        table = np.zeros((4, 6), np.float32)
+        with pytest.raises(ExecutionError, match="a row"):
+            hotdesk.compile(_said(MEMREFS, said))(table[1:, 2:5], np.array([0, 2, 3]))
+        assert table.any() == left
+        for text in (DEEP, recursive):
+            pair = np.zeros(2, np.float32)
+            with pytest.raises(ExecutionError, match="of the stack"):
+                hotdesk.compile(_said(text, said))(pair, np.array(10**7))
+            assert pair.any() == left
+    table = np.zeros((4, 3), np.float32)
+    program = hotdesk.compile(_said(MEMREFS, "true"), options=hotdesk.Options(roll_back=False))
+    with pytest.raises(ExecutionError, match="a row"):
+        program(table, np.array([0, 4]))
+    assert table.any()
 
 
 def test_programs_on_memrefs_take_the_memory_that_they_name() -> None:

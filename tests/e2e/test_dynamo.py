@@ -161,12 +161,13 @@ def test_without_fallback_calls_raise() -> None:
     [
         (
             {"ordr": "peak"},
-            "options: expected some of order, budget, keep_ir, foreign, winograd, recompute, private_memory, prepare, fallback",
+            "options: expected some of order, budget, keep_ir, foreign, winograd, recompute, private_memory, prepare, roll_back",
         ),
         ({"order": "best"}, "option 'order': expected 'given' or 'peak', got 'best'"),
         ({"fallback": 1}, "option 'fallback': expected True or False, got 1"),
         ({"winograd": "no"}, "option 'winograd': expected True or False, got 'no'"),
         ({"recompute": 1}, "option 'recompute': expected True or False, got 1"),
+        ({"roll_back": "no"}, "option 'roll_back': expected True or False, got 'no'"),
         ({"budget": "much"}, "option 'budget': expected bytes"),
     ],
 )

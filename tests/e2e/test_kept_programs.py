@@ -217,6 +217,11 @@ def test_only_code_is_kept_if_asked_for(monkeypatch: pytest.MonkeyPatch) -> None
     assert not any(_is_from_cache(compile_model(_net(), (X,))) for _ in range(2))
 
 
+def test_what_is_put_back_is_part_of_the_key() -> None:
+    made = [compile_model(_net(), (X,), options=hotdesk.Options(roll_back=each)) for each in (True, False, True, False)]
+    assert [_is_from_cache(each) for each in made] == [False, False, True, True]
+
+
 class _Counting(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -102,7 +102,7 @@ def ways(
 
 
 def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int], options: Options) -> None:
-    """Says of each argument what it is and which symbolic sizes it has, and of the function whether calls that fail are undone."""
+    """Says what each argument is and which symbolic sizes it has, and whether calls that fail are undone."""
     formals = signature(main).arguments
 
     def in_memory(number: int) -> bool:

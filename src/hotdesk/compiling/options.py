@@ -33,8 +33,8 @@ class Options:
         prepare: bytes of what may be computed from weights once and kept, such as weights in float32 of an integer model, as a
             number or as in `"1 MiB"`; 0 for nothing, None for any number. What has no room is computed in each call, the largest
             first; `memory().prepared` says how much is kept. See docs/how-it-works.md.
-        roll_back: whether a call that fails while it runs leaves state and arguments as they were, also where that takes a copy of
-            them in each call; without, what a check finds half written stays so. See docs/state.md.
+        roll_back: whether a call that fails while it runs leaves state and arguments as they were, also where that takes a copy
+            of them in each call; without, what a check finds half written stays so. See docs/state.md.
         keep_ir: keep the IR after each stage, for `Program.ir(stage)`; costs time and memory.
     """
 

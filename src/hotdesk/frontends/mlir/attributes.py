@@ -5,7 +5,8 @@
 1. `hotdesk.shape` and `hotdesk.donated` are for arguments that are tensors or memrefs. The first has a size for each dim, the
    other no value; what is donated lies together. A size that the type fixes has no name.
 2. `hotdesk.bounds` is for functions, and has ranges of sizes that arguments of the function have.
-3. Others that begin with `hotdesk.` are those that passes write, where they write them.
+3. `hotdesk.roll_back` is for functions that can be called from outside the module, and is `true` or `false`.
+4. Others that begin with `hotdesk.` are those that passes write, where they write them.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from hotdesk.errors import InvalidIRError
 from hotdesk.frontends.mlir.layouts import has_own_layout
 from hotdesk.ir.argument_sizes import BOUNDS, argument_name, argument_shapes, declared_bounds
 from hotdesk.ir.dialect import FIRST_WANTED
-from hotdesk.ir.functions import named_functions
+from hotdesk.ir.functions import is_private, named_functions
 from hotdesk.ir.locations import CHECKED_OP, python_line
 from hotdesk.ir.signature import ARGUMENT_ATTRIBUTES, DONATED, SHAPE, Formal, signature
 from hotdesk.ir.types import is_any_tensor, is_buffer
-from hotdesk.ir.walking import entry_block, is_declaration, nested_ops
+from hotdesk.ir.walking import entry_block, is_declaration, nested_ops, symbol_name
 from hotdesk.models.hotdesk import ROLL_BACK
 from hotdesk.passes.tensor.inplace_calls import ANALYSED
 from hotdesk.sizes.size import symbols_of
@@ -48,7 +49,8 @@ def refuse_misplaced(module: ir.Module, entry: ir.Operation, names: Sequence[str
         arguments: Iterable[Any] = () if is_declaration(function) else entry_block(function).arguments
         places = [python_line(each.location) for each in arguments] or [where] * len(given.arguments)
         called = names if function == entry else [argument_name(number) for number in range(len(places))]
-        _require_known(function.attributes, _OF_FUNCTIONS, "a function", BOUNDS, where)
+        _require_known(function.attributes, _OF_FUNCTIONS, "a function", f"{BOUNDS} or {ROLL_BACK}", where)
+        _check_roll_back(function, function == entry, where)
         for formal, name, place in zip(given.arguments, called, places, strict=True):
             _check_argument(formal, f"argument '{name}'", place)
         for number, formal in enumerate(given.results):
@@ -69,6 +71,18 @@ def require_known_sizes(main: ir.Operation, where: str) -> None:
             raise InvalidIRError(
                 f"attribute '{BOUNDS}'", expected=expected, got=f"'{name}'", where=where, hint=_near(name, known)
             )
+
+
+def _check_roll_back(function: ir.Operation, is_entry: bool, where: str) -> None:
+    if ROLL_BACK not in function.attributes:
+        return
+    given = function.attributes[ROLL_BACK]
+    if not isinstance(given, ir.BoolAttr):
+        raise InvalidIRError(f"attribute '{ROLL_BACK}'", expected="true or false", got=str(given), where=where)
+    if not is_entry and (is_declaration(function) or is_private(function)):
+        expected, got = "on a function that calls can run", f"on @{symbol_name(function)}, which others call"
+        hint = "What a call puts back is said by the function that it runs."
+        raise InvalidIRError(f"attribute '{ROLL_BACK}'", expected=expected, got=got, where=where, hint=hint)
 
 
 def _check_argument(formal: Formal, what: str, where: str) -> None:

@@ -21,6 +21,7 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import new_function, signature
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.walking import entry_block, is_declaration, is_module, symbol_name
+from hotdesk.models.hotdesk import ROLL_BACK
 
 Given: TypeAlias = "str | bytes | os.PathLike[str] | ir.Module"
 
@@ -213,8 +214,9 @@ def _calling(module: ir.Module, entry: ir.Operation, name: str) -> ir.Operation:
     with ir.InsertionPoint(block), entry.location:
         made = ir.Operation.create("func.call", list(given.outputs), list(block.arguments), callee)
         ir.Operation.create("func.return", operands=list(made.results))
-    if BOUNDS in entry.attributes:
-        function.attributes[BOUNDS] = entry.attributes[BOUNDS]
+    for said in (BOUNDS, ROLL_BACK):
+        if said in entry.attributes:
+            function.attributes[said] = entry.attributes[said]
     return function
 
 

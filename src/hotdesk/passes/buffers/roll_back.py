@@ -33,7 +33,7 @@ from hotdesk.ir.building import create, dim, elementwise_copy
 from hotdesk.ir.functions import called_name
 from hotdesk.ir.locations import source_of
 from hotdesk.ir.types import element_bytes, element_of, shape_of
-from hotdesk.ir.walking import flag_of, nested_ops
+from hotdesk.ir.walking import nested_ops
 from hotdesk.models.cf import ASSERT
 from hotdesk.models.hotdesk import FOREIGN, KEPT, ROLL_BACK
 from hotdesk.models.new_memory import ALLOC, DEALLOC
@@ -53,7 +53,7 @@ class RollBackWrites(FunctionPass):
 
     def run_on(self, function: ir.Operation) -> list[Decision]:
         arguments = changed_arguments(function)
-        if not arguments or (ROLL_BACK in function.attributes and not flag_of(function, ROLL_BACK)):
+        if not arguments or _is_not_put_back(function):
             return []
         sizes, writes = SymbolicSizes(function), EntryWrites(function)
         last = _last_failing(function, writes.ops, sizes)
@@ -65,6 +65,10 @@ class RollBackWrites(FunctionPass):
         behind = writes.ops[last + 1] if last + 1 < len(writes.ops) else None
         because = (source_of(before), source_of(failing))
         return [_keep(each, before, behind, because, sizes) for each, _ in kept]
+
+
+def _is_not_put_back(function: ir.Operation) -> bool:
+    return ROLL_BACK in function.attributes and function.attributes[ROLL_BACK] == ir.BoolAttr.get(False)
 
 
 def _last_failing(function: ir.Operation, ops: Sequence[ir.Operation], sizes: SymbolicSizes) -> int:

@@ -97,7 +97,34 @@ REFUSED = {
     ),
     "another name of a function's": (
         program("", "hotdesk.bound = {n = [1]}"),
-        "attributes of a function: expected hotdesk.bounds, got hotdesk.bound (-:3:5). Did you mean 'hotdesk.bounds'?",
+        (
+            "attributes of a function: expected hotdesk.bounds or hotdesk.roll_back, got hotdesk.bound (-:3:5). "
+            "Did you mean 'hotdesk.bounds'?"
+        ),
+    ),
+    "a number that says whether calls are put back": (
+        program("", "hotdesk.roll_back = 0 : i32"),
+        "attribute 'hotdesk.roll_back': expected true or false, got 0 : i32 (-:3:5). [HD301]",
+    ),
+    "no value that says whether calls are put back": (
+        program("", "hotdesk.roll_back"),
+        "attribute 'hotdesk.roll_back': expected true or false, got unit (-:3:5). [HD301]",
+    ),
+    "what is put back, of an argument": (
+        program("hotdesk.roll_back = false"),
+        "attributes of argument '%x': expected hotdesk.shape or hotdesk.donated, got hotdesk.roll_back (-:3:18).",
+    ),
+    "what is put back, of an op": (
+        program(op="hotdesk.roll_back = false"),
+        "attributes of `linalg.exp`: expected none, got hotdesk.roll_back (-:4:12). [HD301]",
+    ),
+    "what is put back, of a function that is called": (
+        program("", "hotdesk.roll_back = false").replace("@f", "private @g")
+        + """func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
+          %0 = call @g(%x) : (tensor<?xf32>) -> tensor<?xf32>
+          return %0 : tensor<?xf32>
+        }""",
+        "attribute 'hotdesk.roll_back': expected on a function that calls can run, got on @g, which others call (-:3:5).",
     ),
     "another name of an op's": (
         program(op="hotdesk.inplace"),
