@@ -1,6 +1,7 @@
 """Ops of StableHLO that its own passes do not lower, written with others: sorts, scatters, barriers, and tensors of no elements.
 
-1. Sorts (`stablehlo_sorts`) and scatters (`stablehlo_scatters`) become loops and sorts of other dialects.
+1. Sorts (`stablehlo_sorts`), scatters (`stablehlo_scatters`) and `select_and_scatter` (`stablehlo_selections`) become loops and
+   sorts of other dialects.
 2. What has no elements is an empty tensor, and a reduction over no elements is what it begins with.
 3. Barriers go.
 """
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.mlir.stablehlo_scatters import rewrite_scatter
+from hotdesk.frontends.mlir.stablehlo_selections import rewrite_selection
 from hotdesk.frontends.mlir.stablehlo_sorts import rewrite_sort
 from hotdesk.frontends.mlir.stablehlo_writing import is_known, spread, take_away
 from hotdesk.ir.building import create
@@ -22,7 +24,11 @@ _KEEP = {"stablehlo.constant", "stablehlo.custom_call", "stablehlo.while", "stab
 
 
 def write_without(module: ir.Module) -> None:
-    """Rewrites them all; a sort or a scatter of another kind stays, and so does one whose sizes are open."""
+    """Rewrites them all; a sort or a scatter of another kind stays, and so does one whose sizes are open.
+
+    Raises:
+        UnsupportedOpError: a `select_and_scatter` is of another kind, or of open sizes.
+    """
     for op, rewrite in [(op, _rewrite_of(op)) for op in nested_ops(module.operation)]:
         if rewrite is not None:
             rewrite(op)
@@ -35,6 +41,8 @@ def _rewrite_of(op: ir.Operation) -> Callable[[ir.Operation], None] | None:
         return _empty if op.name.startswith("stablehlo.") and op.name not in _KEEP else None
     if op.name == "stablehlo.reduce":
         return _begin if any(map(_is_empty, op.operands)) else _combine if _reduces_nothing(op) else None
+    if op.name == "stablehlo.select_and_scatter":
+        return rewrite_selection
     return _padding if op.name == "stablehlo.pad" and _is_empty(op.operands[0]) else None
 
 

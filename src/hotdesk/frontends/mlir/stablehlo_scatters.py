@@ -57,7 +57,7 @@ def rewrite_scatter(op: ir.Operation) -> None:
     if len(op.operands) != 3 or not all(is_known(each) for each in op.operands):
         return
     element = element_of(op.operands[0].type)
-    known = _combining(op, element)
+    known = combining(op.regions[0].blocks[0], element)
     combined = _OF_REGION if known is None else known
     operand, indices, updates = (signless(each, op) for each in op.operands)
     as_index = "arith.index_castui" if element_of(op.operands[1].type).startswith("ui") else "arith.index_cast"
@@ -81,9 +81,9 @@ def _put_region(op: ir.Operation, loops: ir.Operation) -> None:
         take_away(call, [signless(known.get(end.operands[0], end.operands[0]), call)])
 
 
-def _combining(op: ir.Operation, element: str) -> str | None:
-    """The op of `arith` that combines an element with its update; an empty text where the update is taken as it is."""
-    block = op.regions[0].blocks[0]
+def combining(block: ir.Block, element: str) -> str | None:
+    """The op of `arith` that combines an element with its update, as a scatter's region says; an empty text where the update is
+    taken as it is."""
     old, new = block.arguments
     returned = list(block.operations)[-1].operation.operands[0]
     if returned == new:
