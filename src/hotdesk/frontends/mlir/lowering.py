@@ -76,6 +76,7 @@ def lower(module: ir.Module) -> ir.Module:
             inline_calls(module)  # those of regions too, which are taken apart
             with entered(module.operation):
                 write_without(module)
+            run_mlir_passes(module, "symbol-dce")  # functions that nobody names any more
         try:
             module = lowered(module, pipelines, stablehlo=dialect == "stablehlo")
         except LoweringFailed as error:
@@ -114,7 +115,9 @@ def refuse_what_is_not_compiled(module: ir.Module, *, keeps_globals: bool = Fals
     """
     functions = named_functions(module)
     globals_ = globals_of(module)
-    for op in _ops(module):
+    ops = _ops(module)
+    ops.sort(key=lambda op: "called_computations" not in op.attributes)  # before what they call
+    for op in ops:
         where = python_line(op.location)
         name = called_name(op)
         if name is not None and is_declaration(functions[name]):

@@ -2,22 +2,26 @@
 
 1. Sorts (`stablehlo_sorts`), scatters (`stablehlo_scatters`) and `select_and_scatter` (`stablehlo_selections`) become loops and
    sorts of other dialects.
-2. What has no elements is an empty tensor, and a reduction over no elements is what it begins with.
-3. Barriers go.
+2. Calls of @ApproxTopK (`stablehlo_top_k`) are sorts.
+3. What has no elements is an empty tensor, and a reduction over no elements is what it begins with.
+4. Barriers go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.mlir.stablehlo_scatters import rewrite_scatter
 from hotdesk.frontends.mlir.stablehlo_selections import rewrite_selection
 from hotdesk.frontends.mlir.stablehlo_sorts import rewrite_sort
+from hotdesk.frontends.mlir.stablehlo_top_k import TARGET, rewrite_top_k
 from hotdesk.frontends.mlir.stablehlo_writing import is_known, spread, take_away
 from hotdesk.ir.building import create
+from hotdesk.ir.functions import named_functions
 from hotdesk.ir.types import is_tensor, shape_of
-from hotdesk.ir.walking import attributes_of, defining_op, nested_ops
+from hotdesk.ir.walking import attributes_of, defining_op, nested_ops, text_of
 
 _KEEP = {"stablehlo.constant", "stablehlo.custom_call", "stablehlo.while", "stablehlo.if", "stablehlo.case"}
 """Ops that stay though what they make has no elements."""
@@ -27,14 +31,17 @@ def write_without(module: ir.Module) -> None:
     """Rewrites them all; a sort or a scatter of another kind stays, and so does one whose sizes are open.
 
     Raises:
-        UnsupportedOpError: a `select_and_scatter` is of another kind, or of open sizes.
+        UnsupportedOpError: a `select_and_scatter`, or a call of @ApproxTopK, is of another kind, or of open sizes.
     """
-    for op, rewrite in [(op, _rewrite_of(op)) for op in nested_ops(module.operation)]:
+    functions = named_functions(module)
+    for op, rewrite in [(op, _rewrite_of(op, functions)) for op in nested_ops(module.operation)]:
         if rewrite is not None:
             rewrite(op)
 
 
-def _rewrite_of(op: ir.Operation) -> Callable[[ir.Operation], None] | None:
+def _rewrite_of(op: ir.Operation, functions: Mapping[str, ir.Operation]) -> Callable[[ir.Operation], object] | None:
+    if op.name == "stablehlo.custom_call" and text_of(op, "call_target_name") == TARGET:
+        return partial(rewrite_top_k, functions=functions)
     if op.name in _REWRITES:
         return _REWRITES[op.name]
     if len(op.results) > 0 and all(map(_is_empty, op.results)):
@@ -87,7 +94,7 @@ def _padding(op: ir.Operation) -> None:
     take_away(op, [spread(op.operands[1], op.results[0].type, op)])
 
 
-_REWRITES: Mapping[str, Callable[[ir.Operation], None]] = {
+_REWRITES: Mapping[str, Callable[[ir.Operation], object]] = {
     "stablehlo.optimization_barrier": _unbarred,
     "stablehlo.scatter": rewrite_scatter,
     "stablehlo.sort": rewrite_sort,

@@ -43,12 +43,12 @@ class _Key:
     is_total: bool
 
 
-def rewrite_sort(op: ir.Operation) -> None:
-    """Writes a sort so, if it is of this form."""
+def rewrite_sort(op: ir.Operation) -> bool:
+    """Writes a sort so, if it is of this form; says whether it is."""
     block = op.regions[0].blocks[0]
     keys = _keys(list(block.operations)[-1].operation.operands[0], list(block.arguments))
     if keys is None or not all(is_known(each) for each in op.operands):
-        return
+        return False
     sizes, dimension = shape_of(op.operands[0].type), integer_of(op, "dimension")
     dimension = dimension % len(sizes)
     places = ir.RankedTensorType.get(list(cast("Sequence[int]", sizes)), ir.IntegerType.get_signless(64))
@@ -66,6 +66,7 @@ def rewrite_sort(op: ir.Operation) -> None:
         taken = written(_taken(plain.type, dimension), [plain, order], op)
         results.append(taken if plain == operand else bits(taken, element_of(operand.type), op))
     take_away(op, results)
+    return True
 
 
 def _keys(result: ir.Value, arguments: list[ir.Value]) -> list[_Key] | None:

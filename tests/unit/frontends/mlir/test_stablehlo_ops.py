@@ -160,3 +160,46 @@ func.func @f(%x: tensor<6xf32>, %y: tensor<6xf32>, %i: tensor<2x1xi32>, %u: tens
 }"""
     with pytest.raises(UnsupportedOpError, match=r"stablehlo\.scatter.*:3:"):
         hotdesk.compile(text)
+
+
+def best_by(comparison: str, settings: str = "reduction_dim = 1 : i64", target: str = "ApproxTopK") -> str:
+    return f"""
+func.func @before(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {{
+  {comparison}
+  return %p : tensor<i1>
+}}
+func.func @main(%x: tensor<2x5xf32>, %i: tensor<2x5xi32>) -> (tensor<2x3xf32>, tensor<2x3xi32>) {{
+  %v = stablehlo.constant dense<0.0> : tensor<f32>
+  %n = stablehlo.constant dense<-1> : tensor<i32>
+  %r:2 = stablehlo.custom_call @{target}(%x, %i, %v, %n) {{called_computations = [@before],
+      mhlo.backend_config = {{{settings}}}}}
+      : (tensor<2x5xf32>, tensor<2x5xi32>, tensor<f32>, tensor<i32>) -> (tensor<2x3xf32>, tensor<2x3xi32>)
+  return %r#0, %r#1 : tensor<2x3xf32>, tensor<2x3xi32>
+}}"""
+
+
+LESS = "%p = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>"
+
+
+def test_the_first_of_a_call_that_sorts() -> None:
+    x: Any = np.array([[3, 1, 2, 1, 0], [5, 4, -np.inf, 2, 4]], np.float32)
+    places: Any = np.array([[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]], np.int32)
+    got: Any = hotdesk.compile(best_by(LESS), entry="main")(x, places)
+    np.testing.assert_array_equal(got[0], [[0, 1, 1], [-np.inf, 2, 4]])
+    np.testing.assert_array_equal(got[1], [[4, 1, 3], [7, 8, 6]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        best_by(LESS.replace("LT", "LE")),
+        best_by(LESS.replace("%a, %b", "%b, %a")),
+        best_by("%p = stablehlo.constant dense<true> : tensor<i1>"),
+        best_by(LESS, "top_k = 3 : i64"),
+        best_by(LESS, target="Another"),
+    ],
+)
+def test_calls_are_refused_by_their_name(text: str) -> None:
+    name = "Another" if "@Another" in text else "ApproxTopK"
+    with pytest.raises(UnsupportedOpError, match=rf"stablehlo\.custom_call`? of @{name}"):
+        hotdesk.compile(text, entry="main")
