@@ -198,6 +198,43 @@ def test_saved_programs_put_back_what_was_asked_for(tmp_path: Path) -> None:
         assert int(model.cache.any(-1).sum()) == rows
 
 
+class LateCheck(torch.nn.Module):
+    """Counts its calls, doubles a donated tensor, and looks up what it has computed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: Any
+        self.table = torch.nn.Parameter(torch.arange(12.0).reshape(3, 4), requires_grad=False)
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x: Any, bias: Any) -> Any:
+        self.calls += 1
+        x = x * 2 + bias
+        row = x.flatten().softmax(0).sum().round().long() * x.sum().long()
+        return x, torch.nn.functional.embedding(row, self.table)
+
+
+def test_a_failing_call_leaves_all_but_what_is_donated_as_it_was() -> None:
+    model, bias = LateCheck(), torch.zeros(8, 4)
+    program = hotdesk.compile(model, (torch.zeros(8, 4), bias), donate="x")
+    x = torch.ones(8, 4)
+    version = x._version
+    with pytest.raises(ExecutionError):
+        program(x, bias)
+    assert x._version > version
+    gaps = torch.ones(4, 8).t()  # a call works on a copy of it
+    with pytest.raises(ExecutionError):
+        program(gaps, bias)
+    assert torch.equal(gaps, torch.ones(8, 4))
+    assert not bias.any()
+    assert model.calls == 0
+    assert model.table.flatten().tolist() == list(range(12))
+    x.zero_()[0, 0] = 1
+    first, second = program(x, bias)
+    assert first.data_ptr() == x.data_ptr()
+    assert (first.sum(), second.tolist(), int(model.calls)) == (2, [8, 9, 10, 11], 1)
+
+
 class Factored(torch.nn.Module):
     """Counts its calls, and has PyTorch factorize a matrix."""
 
