@@ -13,13 +13,12 @@ from math import prod
 from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.chain import Chain
 from hotdesk.analysis.order.bytes_at_steps import HeldStep, read_held
+from hotdesk.analysis.order.schedules import ASSUMED
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
 from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.registry import model_of
 from hotdesk.models.tensor import KEEPS_NOTHING
-
-ASSUMED = 256
 
 
 class RaisedPeak:

@@ -24,6 +24,7 @@ from math import prod
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import FOLLOWED_VIEWS
+from hotdesk.analysis.order.schedules import ASSUMED
 from hotdesk.analysis.order.straight_line import StraightLine, ValueRead
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.ir.walking import is_constant
@@ -34,7 +35,6 @@ from hotdesk.models.tensor import EMPTY, KEEPS_NOTHING
 
 MOST_OPERATIONS = 24
 _PER_ELEMENT = 16
-_ASSUMED = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ def _products(op: ir.Operation) -> int:
 
 
 def _sizes(value: ir.Value) -> list[int]:
-    return [_ASSUMED if size is None else size for size in shape_of(value.type)]
+    return [ASSUMED if size is None else size for size in shape_of(value.type)]
 
 
 def _elements(value: ir.Value) -> int:

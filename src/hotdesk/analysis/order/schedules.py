@@ -33,6 +33,9 @@ from hotdesk.sizes.size import Size, evaluate, symbols_of
 
 _UNKNOWN = OpModel(lambda op: Facts())
 
+ASSUMED = 256
+"""Elements that a size counts as that is not known."""
+
 
 def read_all(function: ir.Operation) -> TensorProgram | None:
     """Reads a function, ops of which nothing is known too; None if an element type has no size."""

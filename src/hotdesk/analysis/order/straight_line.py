@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import FOLLOWED_VIEWS, Loops, read_loops
-from hotdesk.analysis.order.schedules import as_number
+from hotdesk.analysis.order.schedules import ASSUMED, as_number
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, top_level_ops, values_read
@@ -30,7 +30,7 @@ class StraightLine:
     `gone` are those erased since, by number; `overwritten` the arguments whose memory may be written to.
     """
 
-    def __init__(self, function: ir.Operation, assumed: int = 256) -> None:
+    def __init__(self, function: ir.Operation, assumed: int = ASSUMED) -> None:
         """A size that is not known counts as `assumed`."""
         self.function = function
         self.ops = top_level_ops(function)
