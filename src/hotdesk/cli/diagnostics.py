@@ -7,16 +7,14 @@ in.mlir:2:10: error: use of undeclared SSA value name
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.errors import HotdeskError
+from hotdesk.explain.answers import Spot
+from hotdesk.ir.locations import FILE_LINE_COLUMN
 
-# The most specific place comes first in what MLIR prints of a location.
-_PLACE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
-_NAMED = re.compile(r"(.+?):(\d+)(?::(\d+))?")
 _SEVERITIES = {
     ir.DiagnosticSeverity.ERROR: "error",
     ir.DiagnosticSeverity.WARNING: "warning",
@@ -69,7 +67,7 @@ class Input:
 
     def place(self, location: object) -> FilePosition:
         """The place of an MLIR location; parsed text has no file name of its own, so `-` is this input."""
-        found = _PLACE.search(str(location))
+        found = FILE_LINE_COLUMN.search(str(location))  # the most specific place comes first
         if found is None:
             return FilePosition(self.file)
         return FilePosition(self.file if found[1] == "-" else found[1], int(found[2]), int(found[3]))
@@ -101,13 +99,12 @@ class Input:
 
     def at(self, location: str) -> FilePosition:
         """The place that text such as `-:12:3`, `-:12` or `model.py:3` names; the file as a whole for text that names none."""
-        found = _NAMED.fullmatch(location)
-        if found is None:
+        spot = Spot.of(location)
+        if spot is None:
             return FilePosition(location or self.file)
-        line, column = int(found[2]), int(found[3] or 0)
-        if found[1] != "-":
-            return FilePosition(found[1], line, column)
-        return FilePosition(self.file, line, column) if column else self.statement(line)
+        if spot.file != "-":
+            return FilePosition(spot.file, spot.line, spot.column)
+        return FilePosition(self.file, spot.line, spot.column) if spot.column else self.statement(spot.line)
 
 
 def without_operations(found: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -17,14 +17,13 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Source
 from hotdesk.explain.answers import Spot
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import FILE_LINE_COLUMN, python_line
 from hotdesk.ir.types import is_any_tensor, is_buffer
 from hotdesk.ir.walking import is_function, is_module, nested_ops
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _TOKEN = re.compile(rf"{_STRING}|//[^\n]*|(?:(?m:^)\s*#[\w$.-]+\s*=\s*|(?<![\w.@%#!$-]))(loc\s*\()")
 _BRACKET = re.compile(rf"{_STRING}|[()]")
-_FRAME = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
 _NAMED = re.compile(r"\((\S+:\d+:\d+)\)")
 _RESULTS = re.compile(r"\s*((?:%[\w$.-]+(?::\d+)?\s*,\s*)*%[\w$.-]+(?::\d+)?)\s*=\s*")
 _ARGUMENT = re.compile(r"%([\w$.-]+)\s*(?:=\s*%[\w$.#-]+|:)")
@@ -174,13 +173,13 @@ def _users(value: ir.Value) -> list[ir.Location]:
 
 def _position(location: ir.Location) -> Position | None:
     """The place in the text, if it is one."""
-    found = _FRAME.search(str(location))
+    found = FILE_LINE_COLUMN.search(str(location))
     return (int(found[2]), int(found[3])) if found is not None and found[1] == "-" else None
 
 
 def _frames(location: str) -> list[Spot]:
     """All places in a location, with the columns that it gives."""
-    return [Spot(file, int(line), int(column)) for file, line, column in _FRAME.findall(location)]
+    return [Spot(file, int(line), int(column)) for file, line, column in FILE_LINE_COLUMN.findall(location)]
 
 
 # Names, which parsing forgets

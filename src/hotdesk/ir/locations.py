@@ -18,6 +18,8 @@ from hotdesk.errors import HotdeskError
 from hotdesk.explain.source import Source
 
 CHECKED_OP = "hotdesk.checked_op"  # on a `cf.assert`: the name of the op that it was made for
+FILE_LINE_COLUMN = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
+"""A place in a file, as MLIR prints it in a location."""
 _FRAME = re.compile(r'"((?!<(?:module|node) )[^"]+)":(\d+):(\d+)')
 _MODULE = re.compile(r'"<module ([^">]+)>":')
 _NODE = re.compile(r'"<node ([^">]+)>":')

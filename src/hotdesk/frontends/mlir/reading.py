@@ -17,7 +17,7 @@ from hotdesk.frontends.mlir.jax_lowered import is_lowered_by_jax, text_of
 from hotdesk.ir.argument_sizes import BOUNDS
 from hotdesk.ir.context import bytecode, make_context
 from hotdesk.ir.functions import find_uses, is_private, named_functions, returns_of
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import FILE_LINE_COLUMN, python_line
 from hotdesk.ir.signature import new_function, signature
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.walking import entry_block, is_declaration, is_module, symbol_name
@@ -26,7 +26,6 @@ from hotdesk.models.hotdesk import ROLL_BACK
 Given: TypeAlias = "str | bytes | os.PathLike[str] | ir.Module"
 
 _MAGIC = b"ML\xefR"
-_PLACE = re.compile(r'"([^"]*)":(\d+):(\d+)')
 _NAME = re.compile(r"%([\w$.-]+)")
 _NAMED_LOCATION = re.compile(r'loc\("([A-Za-z_]\w*)"')
 _DIALECT = re.compile(r"Dialect `(\w*)' not found|unregistered dialect")
@@ -51,7 +50,7 @@ class ParsedModule:
 
     def _name_at(self, location: str) -> str | None:
         """The name that the text has at a location, or that the location itself gives."""
-        found = _PLACE.search(location)
+        found = FILE_LINE_COLUMN.search(location)
         if found is not None and 0 < int(found[2]) <= len(self.lines):
             name = _NAME.match(self.lines[int(found[2]) - 1], int(found[3]) - 1)
             if name is not None:
