@@ -26,6 +26,8 @@ from hotdesk.python.child_process import ends_unless_asked, start_python
 
 LIMIT = 120
 """Seconds of processor time; a BERT takes 0.2."""
+LIMIT_OF_A_TRIAL = 10
+"""Seconds for the beginning of a graph that does not lower."""
 _START = "import hotdesk.frontends.lowering_process as p; p.serve()"
 
 

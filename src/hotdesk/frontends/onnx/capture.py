@@ -16,7 +16,7 @@ from typing import Any, cast
 from hotdesk._bindings import import_onnx, ir
 from hotdesk.errors import HotdeskError, UnsupportedOpError
 from hotdesk.frontends.captured import Captured, Weight
-from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered, prepare
+from hotdesk.frontends.lowering_process import LIMIT_OF_A_TRIAL, LoweringDied, LoweringFailed, lowered, prepare
 from hotdesk.frontends.mlir.arguments import results_of
 from hotdesk.frontends.mlir.counted import deliver_counted, with_counted
 from hotdesk.frontends.mlir.guards import guard_demands
@@ -59,8 +59,6 @@ _EXPANDED: tuple[str, ...] = (
     "ai.onnx.preview.FlexAttention",
 )
 """Ops that torch-mlir does not lower, and ONNX defines by others."""
-_LIMIT_OF_A_TRIAL = 10
-"""Seconds of processor time for the beginning of a graph that does not lower."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -252,7 +250,7 @@ def _culprit(model: OnnxModel) -> int:
     while fails - lowers > 1:
         middle = (lowers + fails) // 2
         try:
-            lowered(import_onnx(make_context(), _beginning(model.proto, middle), "main"), _PIPELINES, _LIMIT_OF_A_TRIAL)
+            lowered(import_onnx(make_context(), _beginning(model.proto, middle), "main"), _PIPELINES, LIMIT_OF_A_TRIAL)
         except (LoweringDied, LoweringFailed):
             fails = middle
         else:

@@ -25,8 +25,9 @@ from torch.fx import Graph, Node
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from hotdesk.frontends.torch.decompositions.autograd_kernels import COMPOSITE
+
 _aten: Any = torch.ops.aten
-_COMPOSITE: Any = cast(Any, torch)._C.DispatchKey.CompositeImplicitAutograd
 
 _NAMES = """
 __and__ abs adaptive_avg_pool2d add addmm alias amax amin arange argmax avg_pool2d baddbmm batch_norm bitwise_and
@@ -149,7 +150,7 @@ class _Tracer(TorchDispatchMode):
 @cache
 def _is_composite(op: Any) -> bool:
     """Whether PyTorch takes an op apart itself. Not all that is asked is an op of the dispatcher's, as what tells a device."""
-    return cast(Any, torch)._C._dispatch_has_kernel(op.name()) and op.has_kernel_for_dispatch_key(_COMPOSITE)
+    return cast(Any, torch)._C._dispatch_has_kernel(op.name()) and op.has_kernel_for_dispatch_key(COMPOSITE)
 
 
 @cache

@@ -17,6 +17,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from hotdesk.errors import ArgumentTypeError, ExportError, HotdeskError
+from hotdesk.frontends.torch.symbolic_numbers import NUMBERS
 
 _EXPORTED = (type(None), bool, int, float, str)
 """The types of constants that `torch.export` takes, if they are no enumerations."""
@@ -25,7 +26,7 @@ _HELD = (
     *(torch.dtype, torch.device, torch.layout, torch.memory_format),
 )
 """The types of other constants: they have a value that two calls can be compared by."""
-_TENSORS_AND_SIZES = (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool)
+_TENSORS_AND_SIZES = (torch.Tensor, *NUMBERS)
 
 
 def is_constant(leaf: object) -> bool:

@@ -33,7 +33,7 @@ from hotdesk.frontends.torch.carried import carrier
 from hotdesk.frontends.torch.cutting import CutSite, Replacement, shape_expressions
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import location_of
-from hotdesk.frontends.torch.symbolic_numbers import plain
+from hotdesk.frontends.torch.symbolic_numbers import NUMBERS, plain
 from hotdesk.ir.building import slice_parts
 from hotdesk.ir.types import shape_of, tensor_with
 from hotdesk.ir.walking import entry_block, main_function
@@ -42,7 +42,6 @@ Number: TypeAlias = "bool | int | float"
 Lower: TypeAlias = Callable[[torch.fx.Graph, Sequence[Any]], ir.Module]
 """Lowers a subgraph, given the sizes of its arguments, or the expressions of those that are numbers."""
 
-_NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 _CONSTANTS = (bool, int, float, type(None))
 
 
@@ -142,7 +141,7 @@ class _Subgraph:
             value = node.meta.get("val")
             if isinstance(value, torch.Tensor):
                 found.append(shape_expressions(carrier(value)))
-            elif isinstance(value, _NUMBERS):
+            elif isinstance(value, NUMBERS):
                 found.append(plain(cast(Any, value).node.expr))
             else:
                 node.replace_all_uses_with(value)

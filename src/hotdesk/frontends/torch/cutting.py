@@ -34,7 +34,7 @@ from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.carried import carrier
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import Check, SizeValues, check_divisions, location_of, made_check
-from hotdesk.frontends.torch.symbolic_numbers import plain
+from hotdesk.frontends.torch.symbolic_numbers import NUMBERS, plain
 from hotdesk.frontends.torch.tensor_assertions import TensorAssertion
 from hotdesk.graphs import postorder
 from hotdesk.ir.building import create
@@ -209,7 +209,7 @@ def _stand_ins(
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)
+    return isinstance(value, NUMBERS)
 
 
 def expression_of(number: Any) -> Any:

@@ -38,6 +38,7 @@ from hotdesk.frontends.torch.cutting import (
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, store, tensor_at
 from hotdesk.frontends.torch.lines import node_line, place_like
 from hotdesk.frontends.torch.specs import DTYPES
+from hotdesk.frontends.torch.symbolic_numbers import NUMBERS
 from hotdesk.ir.building import cast_to, create, dim, index_cast, index_constant, sliced
 from hotdesk.ir.types import shape_of
 from hotdesk.runtime.code.deliveries import Delivery, delivering
@@ -45,7 +46,6 @@ from hotdesk.runtime.code.deliveries import deliver as deliver_tensor
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 
 aten: Any = torch.ops.aten
-NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
 def defined_symbols(node: torch.fx.Node) -> set[Any]:

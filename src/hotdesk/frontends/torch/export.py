@@ -22,7 +22,7 @@ from hotdesk._bindings import import_fx_graph, ir
 from hotdesk.errors import HotdeskError, UnsupportedOpError
 from hotdesk.frontends import lowering_process
 from hotdesk.frontends.captured import Captured, Weight
-from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
+from hotdesk.frontends.lowering_process import LIMIT_OF_A_TRIAL, LoweringDied, LoweringFailed, lowered
 from hotdesk.frontends.torch import distinct_calls, functionalized, subgraph_constants
 from hotdesk.frontends.torch.advanced_indexing import Gather, is_gather
 from hotdesk.frontends.torch.assigned import assignments_written
@@ -99,8 +99,6 @@ _TO_TORCH_BACKEND = (
     "{backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int extra-library=}"
 )
 _PIPELINES = (_TO_TORCH_BACKEND, "torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true}")
-_LIMIT_OF_A_TRIAL = 10
-"""Seconds of processor time for the beginning of a graph that does not lower."""
 
 
 def capture(
@@ -430,7 +428,7 @@ def _culprit(graph: torch.fx.Graph) -> torch.fx.Node:
     while fails - lowers > 1:
         middle = (lowers + fails) // 2
         try:
-            lowered(_imported(_beginning(nodes[:middle])), _PIPELINES, _LIMIT_OF_A_TRIAL)
+            lowered(_imported(_beginning(nodes[:middle])), _PIPELINES, LIMIT_OF_A_TRIAL)
         except (LoweringDied, LoweringFailed, UnsupportedOpError):
             fails = middle
         else:

@@ -22,6 +22,7 @@ from torch.export.graph_signature import InputKind, InputSpec
 
 from hotdesk.frontends.torch.check_messages import check_messages
 from hotdesk.frontends.torch.lines import submodule
+from hotdesk.frontends.torch.symbolic_numbers import NUMBERS
 
 _NAMESPACES = {"aten", "prims", "prim"}
 _MODULES = {"_operator", "math", "builtins", "torch"}
@@ -97,7 +98,7 @@ def _operand(value: Any) -> Any:
         return ["node", value.name]
     if type(value) in _PLAIN:
         return [type(value).__name__, repr(value)]
-    if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+    if isinstance(value, NUMBERS):
         return ["size", str(value.node.expr)]
     if isinstance(value, slice):
         ends = cast(Any, value)

@@ -44,7 +44,7 @@ from hotdesk.frontends.torch.decompositions.repairs import is_element
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.lines import is_users, node_line, noted_line, user_line
 from hotdesk.frontends.torch.specs import DTYPES, unsupported_dtype
-from hotdesk.frontends.torch.symbolic_numbers import plain
+from hotdesk.frontends.torch.symbolic_numbers import NUMBERS, plain
 from hotdesk.ir.locations import python_line
 from hotdesk.runtime.interface import TensorSpec
 from hotdesk.sizes.proofs import holds_for_all
@@ -371,7 +371,7 @@ def assumed_in_decompositions(
 def refuse_nodes(graph: torch.fx.Graph, *, foreign: bool = False) -> None:
     """Effects, random numbers, subgraphs but those of control flow, and element types without a lowering are refused."""
     for node in graph.nodes:
-        if node.op == "placeholder" and isinstance(node.meta.get("val"), torch.SymInt | torch.SymFloat | torch.SymBool):
+        if node.op == "placeholder" and isinstance(node.meta.get("val"), NUMBERS):
             raise UnsupportedOpError(
                 f"argument `{node.name}` is a number that varies",
                 expected="a number fixed when the model is compiled",

@@ -25,7 +25,7 @@ from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.lines import node_line, place_like
 from hotdesk.frontends.torch.refusals import refuse_shared_state
 from hotdesk.frontends.torch.specs import DTYPES, spec_of
-from hotdesk.frontends.torch.symbolic_numbers import expression_at, plain
+from hotdesk.frontends.torch.symbolic_numbers import NUMBERS, expression_at, plain
 from hotdesk.runtime.interface import TensorSpec, spell
 from hotdesk.sizes.size import spelled
 
@@ -224,7 +224,7 @@ def results_of(
         elif isinstance(value, torch.Tensor):
             template.append(ResultSlot(len(specs)))
             specs.append(spec_of(node.name, carrier(value), node_line(node)))
-        elif isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+        elif isinstance(value, NUMBERS):
             if isinstance(node, torch.fx.Node) and free_unbacked_symbols(value):
                 template.append(ResultHeld(len(specs)))
                 specs.append(spec_of(node.name, _held(graph, node), node_line(node)))

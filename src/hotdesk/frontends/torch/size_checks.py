@@ -18,10 +18,9 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from hotdesk.frontends.torch.check_messages import CheckMessages, check_key
 from hotdesk.frontends.torch.cutting import expression_of, settled, shape_expressions
-from hotdesk.frontends.torch.data_sizes import NUMBERS
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.size_values import Check
-from hotdesk.frontends.torch.symbolic_numbers import expression_at, plain
+from hotdesk.frontends.torch.symbolic_numbers import NUMBERS, expression_at, plain
 
 aten: Any = torch.ops.aten
 _algebra: Any = sympy  # SymPy's functions are not annotated

@@ -13,6 +13,9 @@ from torch._ops import OpOverload
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _operator: Any = operator  # annotated in part only
 
+NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
+"""The types of numbers that vary."""
+
 
 def plain(expression: Any) -> Any:
     """The same expression in SymPy's own functions, over symbols without assumptions: equal names are equal symbols."""
@@ -58,14 +61,11 @@ def _is_folded(dividend: Any, divisor: Any) -> bool:
 
 def _written(number: Any) -> Any:
     """A number as PyTorch writes it."""
-    return _algebra.sympify(cast(Any, number).node.expr if isinstance(number, _NUMBERS) else number)
+    return _algebra.sympify(cast(Any, number).node.expr if isinstance(number, NUMBERS) else number)
 
 
 def _written_at(argument: Any) -> Any:
     return _written(argument.meta["val"] if isinstance(argument, torch.fx.Node) else argument)
-
-
-_NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
 def _computing(node: torch.fx.Node) -> Sequence[torch.fx.Node]:
@@ -75,7 +75,7 @@ def _computing(node: torch.fx.Node) -> Sequence[torch.fx.Node]:
     while open_nodes:
         last = open_nodes[-1]
         given = [] if isinstance(last.target, OpOverload) else last.all_input_nodes
-        waited_for = [each for each in given if each not in found and isinstance(each.meta.get("val"), _NUMBERS)]
+        waited_for = [each for each in given if each not in found and isinstance(each.meta.get("val"), NUMBERS)]
         open_nodes += waited_for
         if not waited_for:
             found[open_nodes.pop()] = None

@@ -8,7 +8,9 @@ from typing import Any, cast
 
 import torch
 
-AUTOGRAD = cast(Any, torch)._C.DispatchKey.Autograd
+_keys: Any = cast(Any, torch)._C.DispatchKey
+AUTOGRAD: Any = _keys.Autograd
+COMPOSITE: Any = _keys.CompositeImplicitAutograd
 
 
 @contextmanager

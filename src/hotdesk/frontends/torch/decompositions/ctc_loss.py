@@ -34,6 +34,7 @@ from torch._subclasses.fake_impls import register_op_impl
 from torch.overrides import TorchFunctionMode
 
 from hotdesk.frontends.torch.decompositions.asserted import demand
+from hotdesk.frontends.torch.decompositions.autograd_kernels import COMPOSITE
 
 aten: Any = torch.ops.aten
 
@@ -343,8 +344,8 @@ def tell_dynamo(is_ours: Callable[[], bool]) -> None:
 
     def of_lists(*args: Any) -> Tensor:
         made = _by_tensors(aten.ctc_loss.Tensor, *args) if is_ours() else NotImplemented
-        return of_numbers._op_dk(key, *args) if made is NotImplemented else made
+        return of_numbers._op_dk(COMPOSITE, *args) if made is NotImplemented else made
 
-    of_numbers, key = aten.ctc_loss.IntList, cast(Any, torch)._C.DispatchKey.CompositeImplicitAutograd
-    of_numbers.py_impl(key)(of_lists)
+    of_numbers = aten.ctc_loss.IntList
+    of_numbers.py_impl(COMPOSITE)(of_lists)
     cast(Any, register_op_impl)(aten._ctc_loss.Tensor)(sizes)

@@ -37,7 +37,7 @@ from torch._decomp import get_decompositions  # pyright: ignore[reportUnknownVar
 
 from hotdesk._bindings import torch_mlir_decompositions
 from hotdesk.frontends.torch.decompositions.asserted import ASSERTED
-from hotdesk.frontends.torch.decompositions.autograd_kernels import AUTOGRAD, autograd_kernels
+from hotdesk.frontends.torch.decompositions.autograd_kernels import AUTOGRAD, COMPOSITE, autograd_kernels
 from hotdesk.frontends.torch.decompositions.bessel import BESSEL
 from hotdesk.frontends.torch.decompositions.bits import BITS
 from hotdesk.frontends.torch.decompositions.composed import COMPOSED
@@ -61,7 +61,6 @@ from hotdesk.frontends.torch.decompositions.transformers import TRANSFORMERS
 from hotdesk.frontends.torch.decompositions.widened import BY_NUMBER, NARROW, PROMOTED, either
 
 aten: Any = torch.ops.aten
-_COMPOSITE: Any = cast(Any, torch)._C.DispatchKey.CompositeImplicitAutograd
 
 
 _KEPT = (aten.full.default,)
@@ -131,7 +130,7 @@ def asked_before_autograd(ops: Iterable[Any]) -> Generator[None]:
     Composite ops (`CompositeImplicitAutograd`) are left: for these PyTorch asks the table.
     """
     kernels: dict[Any, Any] = {op: getattr(op, "py_kernels", {}) for op in ops}
-    with autograd_kernels({op: None for op, each in kernels.items() if AUTOGRAD in each and _COMPOSITE not in each}):
+    with autograd_kernels({op: None for op, each in kernels.items() if AUTOGRAD in each and COMPOSITE not in each}):
         yield
 
 
