@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hotdesk.runtime.plans.layout import ALIGNMENT
+from hotdesk.planning.problem.numbers import ALIGNMENT
 
 POISONS = (0xFF, 0x5B)
 """Bytes that undefined memory is filled with: NaN and −1, then large numbers that are not NaN."""

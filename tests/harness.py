@@ -22,11 +22,11 @@ from hotdesk.passes.tensor.destinations import ChooseDestinations
 from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
 from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
+from hotdesk.planning.problem.numbers import ALIGNMENT
 from hotdesk.runtime.code.products import linked
 from hotdesk.runtime.compiled import compiled_function
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.lowered import held_results
-from hotdesk.runtime.plans.layout import ALIGNMENT
 from tests import reference
 from tests.guarded import POISONS, Memory
 from tests.reference import DTYPES, Array, Expected

@@ -7,7 +7,6 @@ the locks of the thread pool. What the code does nobody can check: it is run as 
 
 from __future__ import annotations
 
-import ctypes
 import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -22,11 +21,8 @@ from hotdesk.artifacts.records import CodeRecord, LevelRecord, LinksRecord, Obje
 from hotdesk.errors import ArtifactError, ArtifactMachineError
 from hotdesk.kernels.amx import TILE_FLAGS, may_use_tiles
 from hotdesk.kernels.sharing import USE_POOL
-from hotdesk.runtime.code.objects import Links, ObjectCode, ObjectError, c_function, is_loadable
+from hotdesk.runtime.code.objects import ENTRY, PACKED, Links, ObjectCode, ObjectError, c_function, is_loadable
 from hotdesk.runtime.code.threads import ThreadPool, serve
-
-PACKED = "_mlir_"
-"""Of each function that is called by name there is another with this in front, which takes an array of addresses of arguments."""
 
 _MATHEMATICS = (
     *(
@@ -90,8 +86,6 @@ _shared: dict[tuple[int, int, tuple[int, ...]], LoadedCode] = {}
 """What files have in common, placed once a process and served by its threads until it ends: by the hash of its bytes, which has
 64 bits and is another one in each process, by how many these are, and by what it calls."""
 
-_ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-
 
 class LoadedCode:
     """Code of an image, called as `runtime.code.jit.CompiledCode` is. Keep it as long as it is called."""
@@ -106,7 +100,7 @@ class LoadedCode:
 
     def entry(self, name: str) -> Callable[[int], None]:
         """A function of the address of packed arguments. Raises ArtifactError if there is none."""
-        return _ENTRY(self.packed(name))
+        return ENTRY(self.packed(name))
 
     def packed(self, name: str) -> int:
         """The address of that function."""

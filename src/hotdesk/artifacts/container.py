@@ -18,12 +18,12 @@ from typing import Any, cast
 from zlib import crc32
 
 from hotdesk.errors import ArtifactError, ArtifactVersionError
+from hotdesk.planning.problem.numbers import ALIGNMENT
 from hotdesk.python.record import Record
 
 MAGIC = b"HOTDESK\n"
 VERSION = 4
 PAGE = 4096
-_ALIGNMENT = 64
 _HEAD = struct.Struct("<8sIIQ")
 _CHECKSUM = struct.Struct("<I")
 _ENTRY = struct.Struct("<16sQQI")
@@ -148,7 +148,7 @@ class Container:
         end = _HEAD.size + len(entries) * _ENTRY.size + _CHECKSUM.size
         for raw, offset, count, checksum in entries:
             name = raw.rstrip(b"\0").decode("ascii", "replace")
-            if offset < end or offset % _ALIGNMENT or offset + count > self.bytes:
+            if offset < end or offset % ALIGNMENT or offset + count > self.bytes:
                 raise self.fault(
                     f"section '{name}' behind the others and within the file", f"{count:,} bytes at {offset:,}"
                 )
@@ -168,7 +168,7 @@ def write(path: str | os.PathLike[str], sections: Mapping[str, Sequence[Any]], a
     entries: list[tuple[bytes, int, int, int]] = []
     pages = frozenset(aligned)
     for name, pieces in sections.items():
-        offset = _up(offset, PAGE if name in pages else _ALIGNMENT)
+        offset = _up(offset, PAGE if name in pages else ALIGNMENT)
         checksum = count = 0
         for piece in pieces:
             checksum = crc32(piece, checksum)

@@ -33,9 +33,8 @@ from hotdesk.artifacts.records import (
 )
 from hotdesk.artifacts.weights import ITEM_BYTES
 from hotdesk.errors import ArtifactError
-from hotdesk.planning.problem.numbers import LARGEST_TOTAL
+from hotdesk.planning.problem.numbers import ALIGNMENT, LARGEST_TOTAL
 
-ALIGNMENT = 64
 _LEAST_SOURCE = len('["","",""]')
 
 

@@ -26,8 +26,8 @@ from hotdesk.checker.report import FaultKind, Traffic
 from hotdesk.checker.values import Array, Unwritten, Value, plain, xp
 from hotdesk.errors import ExecutionError
 from hotdesk.explain import Source
+from hotdesk.planning.problem.numbers import ALIGNMENT
 
-_ALIGNMENT = 64
 _GUARD = 1 << 12  # bytes between the addresses of two buffers
 
 
@@ -73,7 +73,7 @@ class AddressSpace:
     ) -> CheckedBuffer:  # fmt: skip
         """A buffer that is not the program's to free. `data` are its bytes, not copied; unless `written`, nobody wrote them."""
         shadow = None if written else np.zeros(len(data), np.uint8)
-        buffer = self._enter(data, shadow, kind, name, at, alignment or _ALIGNMENT)
+        buffer = self._enter(data, shadow, kind, name, at, alignment or ALIGNMENT)
         buffer.writable = writable
         return buffer
 
@@ -91,7 +91,7 @@ class AddressSpace:
         self, data: Array, written: Array | None, kind: str, name: str, at: Source, alignment: int
     ) -> CheckedBuffer:
         self._count += 1
-        step = 2 * max(alignment, _ALIGNMENT)
+        step = 2 * max(alignment, ALIGNMENT)
         address = -(-self._address // step) * step + alignment  # aligned to nothing more than was asked for
         self._address = address + len(data) + _GUARD
         return CheckedBuffer(self._count, data, written, kind, name, at, address)

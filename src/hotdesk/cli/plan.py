@@ -20,7 +20,7 @@ from hotdesk.cli.progress import shown_progress
 from hotdesk.errors import HotdeskError, PlanError
 from hotdesk.planning import NO_REUSE, STRATEGIES, Buffer, Plan, Pool, Problem, plan, read_csv, write_csv
 from hotdesk.planning.problem.bounds import BoundCertificate, certificate, spelled
-from hotdesk.runtime.plans.layout import ALIGNMENT
+from hotdesk.planning.problem.numbers import ALIGNMENT
 from hotdesk.runtime.plans.problems import checked
 
 

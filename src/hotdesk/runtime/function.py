@@ -14,6 +14,7 @@ import numpy as np
 
 from hotdesk.errors import ExecutionError, OptionError, OutOfMemoryError
 from hotdesk.kernels.region import REGION
+from hotdesk.planning.problem.numbers import ALIGNMENT
 from hotdesk.python.record import Record
 from hotdesk.runtime.arguments.tensors import address_of
 from hotdesk.runtime.code import foreign
@@ -257,7 +258,7 @@ class DynamicRegion:
         self._memory = _reserved()
         self._words = (ctypes.c_int64 * len(REGION))()
         start = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
-        begin = -(-start // 64) * 64
+        begin = -(-start // ALIGNMENT) * ALIGNMENT
         self._words[REGION.index("address")] = begin
         self._words[REGION.index("limit")] = len(self._memory) - (begin - start)
 

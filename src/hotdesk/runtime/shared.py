@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from hotdesk.errors import OutOfMemoryError
+from hotdesk.planning.problem.numbers import ALIGNMENT
 from hotdesk.runtime.arguments.outputs import NO_EXTENTS, Extents
 from hotdesk.runtime.code.threads import core_count
 from hotdesk.runtime.forks import tell_of_forks
 from hotdesk.runtime.frames import Frames
-from hotdesk.runtime.plans.layout import ALIGNMENT
 
 if TYPE_CHECKING:
     import numpy.typing as npt

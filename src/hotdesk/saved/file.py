@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hotdesk._bindings import ir
-from hotdesk.artifacts.code import PACKED, processor_features
+from hotdesk.artifacts.code import processor_features
 from hotdesk.artifacts.container import write
 from hotdesk.artifacts.decoding import encoded
 from hotdesk.artifacts.records import (
@@ -62,13 +62,14 @@ from hotdesk.kernels.sharing import SHARING, USE_POOL, WORKER
 from hotdesk.passes.lower.to_llvm import F16_CONVERSIONS
 from hotdesk.pipeline import Log, Lowered, lower
 from hotdesk.planning import Plan
+from hotdesk.planning.problem.numbers import ALIGNMENT
 from hotdesk.planning.sizes.stacking import Stacking
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.code.deliveries import RESULT, Delivery
 from hotdesk.runtime.code.foreign import ForeignCall
 from hotdesk.runtime.code.jit import code_file
 from hotdesk.runtime.code.llvm import compile_for
-from hotdesk.runtime.code.objects import is_loadable, linked
+from hotdesk.runtime.code.objects import PACKED, is_loadable, linked
 from hotdesk.runtime.code.products import common_functions, common_modules, use_tiles
 from hotdesk.runtime.code.targets import LEVELS, NEEDED
 from hotdesk.runtime.code.threads import pool_kind
@@ -83,7 +84,6 @@ if TYPE_CHECKING:
     from hotdesk.passes.lower.calls import Base
     from hotdesk.passes.lower.function import LoweredFunction
 
-_ALIGNMENT = 64
 Bytes = npt.NDArray[np.uint8]
 
 
@@ -105,7 +105,7 @@ class SectionBuilder:
         key = data.ctypes.data, data.nbytes
         if key in self._known and data.nbytes:
             return self._known[key]
-        padding = -self.bytes % _ALIGNMENT
+        padding = -self.bytes % ALIGNMENT
         self._known[key] = start = self.bytes + padding
         self.pieces += [bytes(padding), data]
         self.bytes = start + data.nbytes

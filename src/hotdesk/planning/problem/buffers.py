@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from hotdesk.planning.problem.numbers import shown, whole
+from hotdesk.planning.problem.numbers import ALIGNMENT, shown, whole
 
 BufferId = int | str
 PoolId = int | str
@@ -33,7 +33,7 @@ class Buffer:
     lower: int
     upper: int
     size: int
-    alignment: int = 64
+    alignment: int = ALIGNMENT
     fixed_offset: int | None = None
     gaps: tuple[tuple[int, int], ...] = ()
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from operator import index
 
+ALIGNMENT = 64
+"""Bytes: arenas lie at multiples of it, buffers in them that ask for nothing else, and in files constants and weights."""
+
 LARGEST_STEP = 1 << 60
 """Steps of live ranges lie closer to 0 than this: differences and sums of two fit a signed 64-bit integer."""
 

@@ -18,13 +18,9 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import nested_ops
 from hotdesk.python.interruptible import interruptible
 from hotdesk.runtime.cache import Cache, key_of, the_cache
-from hotdesk.runtime.code.objects import ObjectCode, ObjectError, c_function, is_loadable
+from hotdesk.runtime.code.objects import ENTRY, PACKED, ObjectCode, ObjectError, c_function, is_loadable
 
-_ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _KIND = "position-independent code"
-_PACKED = (
-    "_mlir_"  # the engine makes, for each function, one of this name that takes an array of addresses of arguments
-)
 
 
 class CompiledCode:
@@ -51,7 +47,7 @@ class CompiledCode:
         made = module() if self.object is None and callable(module) else module
         self._engine = None if self.object is not None else _engine(cast("ir.Module", made), functions, level)
         self.called: tuple[object, ...] = ()  # functions of Python's that the code calls, kept as long
-        self._entries = {name: _ENTRY(self.packed(name)) for name in entries}
+        self._entries = {name: ENTRY(self.packed(name)) for name in entries}
 
     @classmethod
     def kept(cls, key: str, entries: Sequence[str], functions: Mapping[str, int]) -> CompiledCode | None:
@@ -65,7 +61,7 @@ class CompiledCode:
             return None
         machine = cls.__new__(cls)
         machine.object, machine._engine, machine.kept_as = code, None, key
-        machine._entries = {name: _ENTRY(machine.packed(name)) for name in entries}
+        machine._entries = {name: ENTRY(machine.packed(name)) for name in entries}
         return machine
 
     def entry(self, name: str) -> Callable[[int], None]:
@@ -77,12 +73,12 @@ class CompiledCode:
         values = (ctypes.c_int64 * len(arguments))(*arguments)
         addresses = [ctypes.addressof(values) + 8 * i for i in range(len(arguments))]
         packed = (ctypes.c_void_p * len(arguments))(*addresses)
-        _ENTRY(self.packed(name))(ctypes.addressof(packed))
+        ENTRY(self.packed(name))(ctypes.addressof(packed))
 
     def packed(self, name: str) -> int:
         """The address of the function that takes an array with the address of each argument."""
         if self.object is not None:
-            address = self.object.address(_PACKED + name)
+            address = self.object.address(PACKED + name)
         else:
             address = packed_entry(self._engine, name) if self._engine is not None else None
         if not address:

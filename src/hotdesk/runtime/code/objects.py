@@ -40,6 +40,12 @@ _WRAP = (1 << 64) - 1
 _MOST_BYTES = 1 << 30
 _READ_AND_EXECUTE = 0x1 | 0x4  # PROT_READ | PROT_EXEC
 
+PACKED = "_mlir_"
+"""Of each function that is called by name there is another with this in front, which takes an array of addresses of arguments."""
+
+ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+"""The type of those, as Python calls them."""
+
 
 class ObjectError(ValueError):
     """A file that is no object file, or one with what is not understood."""

@@ -9,8 +9,6 @@ from hotdesk.python.record import Record
 if TYPE_CHECKING:
     from hotdesk.planning import Plan
 
-ALIGNMENT = 64
-
 
 class Layout(Record):
     """Where everything lies for one value of the symbols.

@@ -19,11 +19,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from hotdesk.planning import Bound, Checker, Placement, Plan, PoolId, Problem, lower_bound, plan
+from hotdesk.planning.problem.numbers import ALIGNMENT
 from hotdesk.planning.sizes.all_sizes import SymbolicProblem, good_for_all, sure_loans
 from hotdesk.planning.sizes.on_call import OnCall
 from hotdesk.planning.sizes.repacking import borrowing_less
 from hotdesk.planning.sizes.stacking import Stacking, arena_of, lay_out, read_stacking
-from hotdesk.runtime.plans.layout import ALIGNMENT
 from hotdesk.runtime.plans.problems import MOST_BYTES, Planned, accepted, checked, placed, pools_of, problem_of
 from hotdesk.sizes.expressions import Evaluator
 from hotdesk.sizes.polynomials import Polynomial

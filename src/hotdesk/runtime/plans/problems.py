@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from hotdesk.errors import PlanError
 from hotdesk.planning.problem.buffers import Buffer, Pool
 from hotdesk.planning.problem.checker import Violation, check
-from hotdesk.planning.problem.numbers import LARGEST_TOTAL
+from hotdesk.planning.problem.numbers import ALIGNMENT, LARGEST_TOTAL
 from hotdesk.planning.problem.plan import Plan
 from hotdesk.planning.problem.problem import Problem
 from hotdesk.runtime.lowered import Planned
-from hotdesk.runtime.plans.layout import ALIGNMENT
 
 MOST_BYTES = LARGEST_TOTAL // 2
 """Buffers take less together, more than any machine has, or nothing is planned."""

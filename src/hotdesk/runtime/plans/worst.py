@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hotdesk.errors import OptionError
 from hotdesk.passes.lower.function import LoweredFunction
+from hotdesk.planning.problem.numbers import ALIGNMENT
 from hotdesk.report.memory import Memory, WorstCase
 from hotdesk.runtime.lowered import own_results
 from hotdesk.runtime.plans.describing import certified
-from hotdesk.runtime.plans.layout import ALIGNMENT
 from hotdesk.runtime.plans.planner import Planner
 from hotdesk.runtime.plans.problems import MOST_BYTES, placed
 from hotdesk.sizes.proofs import SizeProver
