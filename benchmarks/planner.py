@@ -27,7 +27,7 @@ from benchmarks.planner_cases.shapes import measure as measure_shapes
 from benchmarks.planner_cases.without import Worse, problems, worse_without
 from benchmarks.results import surroundings
 from hotdesk.planning import Buffer, Plan, Problem, check, plan
-from hotdesk.planning.problem.bounds import certificate, spelled
+from hotdesk.planning.problem.bounds import certificate, certificate_text
 
 RANDOM_SIZES = (100, 1_000, 10_000, 100_000)
 
@@ -109,7 +109,7 @@ def _certificate(problem: Problem, made: Plan) -> str:
     found = certificate(problem, made.bound)
     if not found.buffers:
         return ""
-    return f"{made.bound.kind}, {len(found.buffers):,} buffers at step {made.bound.step}: {spelled(found, 4)}"
+    return f"{made.bound.kind}, {len(found.buffers):,} buffers at step {made.bound.step}: {certificate_text(found, 4)}"
 
 
 def _warm_up() -> None:

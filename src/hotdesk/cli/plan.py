@@ -19,7 +19,7 @@ from hotdesk.cli.parsers import bytes_of, parser_of, seconds_of
 from hotdesk.cli.progress import shown_progress
 from hotdesk.errors import HotdeskError, PlanError
 from hotdesk.planning import NO_REUSE, STRATEGIES, Buffer, Plan, Pool, Problem, plan, read_csv, write_csv
-from hotdesk.planning.problem.bounds import BoundCertificate, certificate, spelled
+from hotdesk.planning.problem.bounds import BoundCertificate, certificate, certificate_text
 from hotdesk.planning.problem.numbers import ALIGNMENT
 from hotdesk.runtime.plans.problems import checked
 
@@ -83,7 +83,7 @@ def _summary(made: Plan, proof: BoundCertificate) -> str:
 
 def _named(made: Plan, proof: BoundCertificate) -> str:
     count = "1 buffer" if len(proof.buffers) == 1 else f"{len(proof.buffers):,} buffers"
-    named = f": {spelled(proof)}" if proof.buffers else ""
+    named = f": {certificate_text(proof)}" if proof.buffers else ""
     return f"{count} at step {made.bound.step}{named}"
 
 

@@ -149,7 +149,7 @@ def _entries(text: str) -> dict[str, str]:
 def _option(name: str, field: ast.AnnAssign, texts: dict[str, str], constants: dict[str, object]) -> Option:
     own = ast.unparse(field.target)
     kind = ast.unparse(field.annotation)
-    default = "" if field.value is None else spelled(_default(name, own, field.value, constants))
+    default = "" if field.value is None else option_text(_default(name, own, field.value, constants))
     return Option(own.replace("_", "-"), _KINDS.get(kind, kind), default, texts.get(own, ""))
 
 
@@ -175,7 +175,7 @@ def _constants(tree: ast.Module) -> dict[str, object]:
     return found
 
 
-def spelled(value: object) -> str:
+def option_text(value: object) -> str:
     """The value of an option as a pipeline text has it."""
     if isinstance(value, tuple):
         return ",".join(map(str, cast("tuple[object, ...]", value)))

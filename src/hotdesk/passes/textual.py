@@ -21,7 +21,7 @@ from hotdesk.errors import OptionError, PassError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.passes.base import Pass
-from hotdesk.passes.manual import spelled
+from hotdesk.passes.manual import option_text
 from hotdesk.passes.registry import load, pass_names
 
 MODULE = "builtin.module"
@@ -226,5 +226,5 @@ def _spelled(one: Pass) -> str:
         return one.pipeline
     fields = dataclasses.fields(cast(Any, one))
     given = [(f.name, getattr(one, f.name)) for f in fields if getattr(one, f.name) != f.default]
-    options = " ".join(f"{n.replace('_', '-')}={spelled(v)}" for n, v in given)
+    options = " ".join(f"{n.replace('_', '-')}={option_text(v)}" for n, v in given)
     return f"{one.name}{{{options}}}" if options else one.name

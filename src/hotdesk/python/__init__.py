@@ -1,5 +1,6 @@
 """What the package asks of Python itself.
 
-Names imported when they are used (`lazy_names.py`), records whose classes are made quickly (`record.py`), imports and other work
-that Ctrl-C meets (`whole_imports.py`, `interruptible.py`), and processes that work for this one (`child_process.py`).
+In order: `lazy_names.py` (names imported when they are used) and `record.py` (records whose classes are made quickly), which keep
+the start short; `whole_imports.py` and `interruptible.py` (imports and other work that Ctrl-C meets); `child_process.py`
+(processes that work for this one).
 """

@@ -1,1 +1,4 @@
-"""Compiled programs written out: to a file (`file.py`, whose format `artifacts/` has and reads), and as C (`export_c.py`)."""
+"""Compiled programs written out.
+
+Read first `file.py`: to a file, in the format that `artifacts/` has and reads; then `export_c.py`: as C.
+"""

@@ -1,4 +1,5 @@
 """`torch.compile(model, backend="hotdesk")`.
 
-The backend is `backend.py`; what it counts for `hotdesk.dynamo_report()` is `counts.py`, all of it that loads without PyTorch.
+Read first `backend.py`, which compiles the graphs, then `counts.py`: what it counts of them for `hotdesk.dynamo_report()`. That
+is all of it that loads without PyTorch.
 """

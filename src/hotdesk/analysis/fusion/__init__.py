@@ -1,7 +1,7 @@
 """Which loops may become one, and which two.
 
-On tensors: `elementwise.py`, `attention.py` for the four operations that become `hotdesk.attention`, and `accumulation.py` with
-`scaled_products.py` for products that are added up where the rest of a sum lies. What is taken out of a loop again:
-`invariants.py`. On memory: `buffer_fusion.py`, with
-`fusion_blocks.py`, the block that it changes.
+On tensors, in order: `elementwise.py` (a loop computed where it is read), `attention.py` (the operations that become
+`hotdesk.attention`), `accumulation.py` and on top of it `scaled_products.py` (products added up where the rest of a sum lies);
+`invariants.py`, the other way round, takes out of a loop what it computes again. On memory: `buffer_fusion.py`, the rules, then
+`fusion_blocks.py`, the block in which they are applied.
 """

@@ -273,7 +273,7 @@ def certificate(problem: Problem, bound: Bound) -> BoundCertificate:
     return BoundCertificate(bound, tuple(named), together, together - bound.bytes)
 
 
-def spelled(found: BoundCertificate, most: int = 6) -> str:
+def certificate_text(found: BoundCertificate, most: int = 6) -> str:
     """The buffers with their footprints in bytes, all but `most` of them in one figure, and what is taken off."""
     parts = [f"{buffer.id} {buffer.footprint:,}" for buffer in found.buffers[:most]]
     rest = found.buffers[most:]

@@ -85,8 +85,8 @@ class Loads:
             self._known[rest] = self._is_covered(list(rest))
         return self._known[rest]
 
-    def is_never_less(self, a: int, b: int) -> bool:
-        """Whether one size is at least another one, by their numbers."""
+    def _size_covers(self, a: int, b: int) -> bool:
+        """What the prover of `sizes` says of two sizes, by their numbers: whether the first is never less; each is asked once."""
         if (a, b) not in self._less:
             self._less[a, b] = is_never_less(self.distinct[a], self.distinct[b], self.ranges)
         return self._less[a, b]
@@ -104,7 +104,7 @@ class Loads:
         """Takes footprints that are taken away against others that are never less."""
         for i, taken in enumerate(rest):
             for j, given in enumerate(rest):
-                if taken < 0 < given and self.is_never_less(j, i):
+                if taken < 0 < given and self._size_covers(j, i):
                     both = min(-taken, given)
                     rest[i], rest[j] = rest[i] + both, rest[j] - both
                     taken = rest[i]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hotdesk.planning import Bound, Buffer, Pool, Problem, Tie, plan
-from hotdesk.planning.problem.bounds import certificate, spelled
+from hotdesk.planning.problem.bounds import certificate, certificate_text
 
 BUFFERS = (Buffer("a", 0, 2, 100), Buffer("b", 1, 3, 130), Buffer("c", 2, 4, 100), Buffer("d", 1, 2, 10))
 
@@ -14,8 +14,8 @@ def test_live_together() -> None:
     found = certificate(problem, made.bound)
     assert [buffer.id for buffer in found.buffers] == ["b", "a", "d"]
     assert (found.together, found.lent, made.bound.bytes) == (192 + 128 + 64, 0, 384)
-    assert spelled(found) == "b 192, a 128, d 64"
-    assert spelled(found, 1) == "b 192, 2 more 192"
+    assert certificate_text(found) == "b 192, a 128, d 64"
+    assert certificate_text(found, 1) == "b 192, 2 more 192"
 
 
 def test_what_pools_lend() -> None:
@@ -27,14 +27,14 @@ def test_what_pools_lend() -> None:
     assert made.bound.step == 1
     assert found.lent == min(192, sum(buffer.footprint for buffer in eligible))
     assert found.together - found.lent == made.bound.bytes == 192
-    assert spelled(found).endswith(", less 192 that pools lend")
+    assert certificate_text(found).endswith(", less 192 that pools lend")
 
 
 def test_tied_buffers_count_once() -> None:
     problem = Problem(BUFFERS, (), (Tie("d", "b", 64),))
     found = certificate(problem, plan(problem).bound)
     assert (found.together, found.lent, found.bound.bytes) == (192 + 128, 0, 320)
-    assert spelled(found) == "b 192, a 128, d 64, less 64 that ties share"
+    assert certificate_text(found) == "b 192, a 128, d 64, less 64 that ties share"
 
 
 def test_pinned() -> None:
@@ -51,4 +51,4 @@ def test_a_search_takes_nothing_off() -> None:
 def test_no_buffers() -> None:
     problem = Problem(())
     found = certificate(problem, plan(problem).bound)
-    assert (found.buffers, found.together, found.lent, spelled(found)) == ((), 0, 0, "")
+    assert (found.buffers, found.together, found.lent, certificate_text(found)) == ((), 0, 0, "")
