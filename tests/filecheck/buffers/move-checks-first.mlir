@@ -174,7 +174,7 @@ func.func @guarded_by_a_branch(%calls: memref<index> {hotdesk.kind = "state"}, %
     linalg.yield %in : index
   }
   %power = math.ipowi %p, %p : i64
-  %other = arith.cmpi ne, %power, %p : i64
+  %other = arith.cmpi eq, %power, %p : i64
   cf.assert %other, "a power"
   return
 }

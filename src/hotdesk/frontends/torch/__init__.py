@@ -7,11 +7,11 @@ for equal calls, by `call_tracing.py`) and `cutting.py` (ops that torch-mlir doe
 that are cut: `control_flow.py`, `data_sizes.py` (with `selections.py` and `size_checks.py`), `size_numbers.py`,
 `advanced_indexing.py`, `running_extremes.py`, `random.py`, `reinterpreted.py`, `foreign.py`.
 
-What a model is put right by before it is exported: `functions.py`, `examples.py`, `assigned.py`; after that, in this order:
-`subgraph_constants.py`, `functionalized.py`, `transposed_writes`, then before import `tensor_assertions.py`, `empties.py`,
-`splats.py`, `views.py`, and behind it `pooled_places.py`. What is refused is in `refusals.py` and `refused_types.py`, its lines
-and messages in `lines.py` and `check_messages.py`. How PyTorch traces is kept in hand by `tracing_lock.py`,
-`weighted_l1.py` and `unwritten_code.py`; `identity.py` tells programs apart.
+What a model is put right by before it is exported: `functions.py`, `examples.py`, `keyed_containers.py`, `assigned.py`; after
+that, in this order: `subgraph_constants.py`, `functionalized.py`, `transposed_writes`, then before import
+`tensor_assertions.py`, `empties.py`, `splats.py`, `views.py`, and behind it `pooled_places.py`. What is refused is in
+`refusals.py` and `refused_types.py`, its lines and messages in `lines.py` and `check_messages.py`. How PyTorch traces is kept
+in hand by `tracing_lock.py`, `weighted_l1.py` and `unwritten_code.py`; `identity.py` tells programs apart.
 
 A step of training is in `training.py`, with gradients of its own in `attention_gradient.py` and `cross_entropy.py`; for Dynamo
 alone are `compiled_for.py`, `fused_optimizers.py`, `tensor_indices.py`, `subgraph_literals.py`, `saved_inputs.py` and

@@ -45,6 +45,7 @@ from hotdesk.frontends.torch.empties import settle_empties
 from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, carried_nodes, foreign_op, take_checks, take_tokens
 from hotdesk.frontends.torch.identity import identity
+from hotdesk.frontends.torch.keyed_containers import key_containers
 from hotdesk.frontends.torch.lines import generated_code, name_places, name_users_lines
 from hotdesk.frontends.torch.pooled_places import settle_places
 from hotdesk.frontends.torch.random import Draw, is_draw, thread_random_state
@@ -157,6 +158,7 @@ def export(
     """The first half of `capture`. Raises ExportError and DataDependentShapeError."""
     start = time.perf_counter()
     with traced_alone(), _quietly():
+        key_containers()
         with refusals(), assertions_kept(), generated_code() as traces:
             left, positional, named, held = _without_held(model, args, kwargs or {})
             given = told_apart(model, (positional, named))
