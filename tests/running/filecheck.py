@@ -118,7 +118,7 @@ def _is_declared(function: ir.Operation, size: int) -> bool:
 def draws(text: str, module: ir.Module, function: str) -> Iterator[list[Any]]:
     """Arguments for a function of a module with this text: each size with each setting of the flags."""
     header = re.search(
-        rf"func\.func @{function}\((.*?)\)(?: ->[^\n]*| attributes[^\n]*)? \{{$", text, re.MULTILINE | re.DOTALL
+        rf"func\.func @{function}\((.*?)\)(?: ->[^\n]*|\s+attributes[^\n]*)? \{{$", text, re.MULTILINE | re.DOTALL
     )
     assert header is not None
     names = re.findall(r"%(\w+): ", header[1])
