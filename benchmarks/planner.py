@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 if __package__ in (None, ""):
@@ -24,7 +25,16 @@ from benchmarks.planner_cases.peer import MOST, best_fit
 from benchmarks.planner_cases.problems import CAPACITY, minimalloc, random_problem, traces
 from benchmarks.planner_cases.shapes import POOLS, Shapes
 from benchmarks.planner_cases.shapes import measure as measure_shapes
-from benchmarks.planner_cases.without import Worse, problems, worse_without
+from benchmarks.planner_cases.without import (
+    Worse,
+    lending,
+    problems,
+    tied,
+    worse_for_all_sizes,
+    worse_without,
+    worse_without_loans,
+    worse_without_search,
+)
 from benchmarks.results import surroundings
 from hotdesk.planning import Buffer, Plan, Problem, check, plan
 from hotdesk.planning.problem.bounds import certificate, certificate_text
@@ -79,7 +89,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         path.write_text(render(around, rows, [each.name for each in chosen], shapes))
     if options.only in (None, WITHOUT):
         worse: list[Worse] = []
-        for each in worse_without(problems()):
+        for each in chain(
+            worse_without(problems()),
+            worse_without_loans(lending()),
+            worse_without_search(tied()),
+            worse_for_all_sizes(),
+        ):
             worse.append(each)
             console.print(WITHOUT, each, markup=False, soft_wrap=True)
         path.write_text(render(around, rows, [each.name for each in chosen], shapes, worse))

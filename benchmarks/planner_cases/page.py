@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.planner_cases.problems import CAPACITY, MINIMALLOC_SECONDS
 from benchmarks.planner_cases.shapes import COUNT, Shapes, bar
-from benchmarks.planner_cases.without import ALL_GREEDY, EJECTIONS, Worse
+from benchmarks.planner_cases.without import ALL_GREEDY, ALL_LOANS, EJECTIONS, REPACKED, SURE, TIES, Worse
 from hotdesk.planning import Plan
 
 NONE = "–"
@@ -40,6 +40,10 @@ WITHOUT_TEXT = f"""\
 The problem that suffers most, among traces, MiniMalloc's instances and random problems, where a strategy is left out: of the
 portfolio; for `dive` and `cp-sat` of `exact`, asked for MiniMalloc's capacity; for `ejection`, which is tried only where there is
 time, of {EJECTIONS:,} placements behind the portfolio. `{ALL_GREEDY}` leaves out all greedy orders at once.
+
+The orders of loans, `{ALL_LOANS}` for all of them, are left out of the portfolio without search, on the models' problems and on
+random programs with pools; `{TIES}` on random problems with ties and gaps. `{SURE}` and `{REPACKED}` are about
+limits that are proven for all sizes of such programs: from stackings with those loans alone that always fit, and packed anew.
 """
 
 DEFINITIONS = """\

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
-from hotdesk.planning import Buffer, Problem, read_csv
+from hotdesk.planning import Buffer, Problem, Tie, read_csv
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared"
@@ -53,3 +54,25 @@ def random_problem(count: int, seed: int = 0) -> Problem:
         lifetime = rng.randint(1, 20) if rng.random() < 0.9 else rng.randint(20, MOST_LONG)
         buffers.append(Buffer(i, lower, lower + lifetime, int(2 ** rng.uniform(6, 20))))
     return Problem(tuple(buffers))
+
+
+def tied_problem(count: int, seed: int = 0) -> Problem:
+    """`count` buffers of up to 12,800 bytes over about `count` steps, of which some three in ten have a gap.
+
+    As many are half of the one before, where this lies, from when it ends.
+    """
+    rng = random.Random(seed)
+    buffers: list[Buffer] = []
+    ties: list[Tie] = []
+    for i in range(count):
+        lower = rng.randrange(count)
+        upper = lower + rng.randint(4, 30)
+        gaps = ((lower + 1, upper - 2),) if rng.random() < 0.3 else ()
+        buffers.append(Buffer(i, lower, upper, 64 * rng.randint(1, 200), gaps=gaps))
+    for before, after in pairwise(range(count)):
+        if rng.random() < 0.3:
+            host = buffers[before]
+            half = max(64, host.size // 128 * 64)
+            buffers[after] = Buffer(after, host.upper, host.upper + rng.randint(1, 20), half)
+            ties.append(Tie(after, before))
+    return Problem(tuple(buffers), (), tuple(ties))

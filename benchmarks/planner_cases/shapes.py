@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from hotdesk.planning import Buffer, Checker, Plan, Pool, PoolId, Problem, plan
+from hotdesk.planning.sizes.all_sizes import SymbolicProblem
 from hotdesk.planning.sizes.on_call import OnCall
 from hotdesk.planning.sizes.stacking import Stacking, read_stacking
+from hotdesk.sizes.polynomials import Polynomial
 
 COUNT = 200
 SAMPLES = ((512, 512), (64, 64), (8, 8))
@@ -73,6 +75,13 @@ class Family:
         sizes = [a * m + b * n + c for a, b, c in self.sizes]
         pools = ((f"p{k}", sizes[i], ((0, end),)) for k, (i, end) in enumerate(self.lenders))
         return sizes, tuple(Pool(*pool) for pool in pools if pool[1])
+
+    @property
+    def for_all_sizes(self) -> SymbolicProblem:
+        """With sizes as polynomials in `m` and `n`."""
+        sizes = [Polynomial.of([((("m", 1),), a), ((("n", 1),), b), ((), c)]) for a, b, c in self.sizes]
+        capacities: dict[PoolId, Polynomial] = {f"p{k}": sizes[i] for k, (i, _) in enumerate(self.lenders)}
+        return SymbolicProblem(self.problem(1, 1), sizes, capacities)
 
     def stackings(self) -> list[Stacking]:
         """Of plans for the samples."""

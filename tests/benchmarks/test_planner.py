@@ -10,10 +10,23 @@ from benchmarks import planner
 from benchmarks.planner_cases.live_ranges import stored
 from benchmarks.planner_cases.page import COLUMNS, Row, bars, render
 from benchmarks.planner_cases.peer import best_fit
-from benchmarks.planner_cases.problems import minimalloc, random_problem
+from benchmarks.planner_cases.problems import minimalloc, random_problem, tied_problem
 from benchmarks.planner_cases.shapes import POOLS, SAMPLES, Family, Shapes, bar, measure
-from benchmarks.planner_cases.without import ALL_GREEDY, PASSES, Worse, worse_without
+from benchmarks.planner_cases.without import (
+    ALL_GREEDY,
+    ALL_LOANS,
+    PASSES,
+    REPACKED,
+    SURE,
+    TIES,
+    Worse,
+    worse_for_all_sizes,
+    worse_without,
+    worse_without_loans,
+    worse_without_search,
+)
 from hotdesk.planning import NO_REUSE, STRATEGIES, Buffer, Problem, check, plan
+from hotdesk.planning.placement.borrow import LOAN_ORDERS
 from hotdesk.planning.placement.ejection import EJECTION
 from hotdesk.planning.placement.portfolio import PORTFOLIO
 
@@ -158,6 +171,18 @@ def test_what_suffers_without_a_strategy() -> None:
     assert plan(problem) == before
 
 
+def test_what_suffers_without_loans_and_without_search_among_ties() -> None:
+    lent = Family.random(2, 3).problem(64, 64)
+    without = [(each.strategy, each.arena < each.larger) for each in worse_without_loans({"lent": lent})]
+    assert without == [("borrow/area", True), (ALL_LOANS, True)]
+    assert LOAN_ORDERS.keys() == {"borrow/peak", "borrow/area"}
+    assert [each.strategy for each in worse_without_search({"tied": tied_problem(80, 4)})] == [TIES]
+
+
+def test_limits_for_all_sizes_need_loans_that_always_fit() -> None:
+    assert {each.strategy for each in worse_for_all_sizes(1)} == {SURE, REPACKED}
+
+
 def test_the_page_names_what_suffers_most() -> None:
     worse = [Worse("search", "a", 100, 101), Worse("search", "b", 100, 150), Worse(ALL_GREEDY, "c", 100, 120)]
     page = render({"date": "", "machine": "", "load": 0, "versions": VERSIONS}, [], [], None, worse)
@@ -172,4 +197,5 @@ def test_every_strategy_has_a_problem_that_gets_worse_without_it() -> None:
     table = text.partition("## What each strategy is for")[2]
     rows = re.findall(r"^\| `(.*?)` \| .* \| ([\d,]+) \| ([\d,]+) \| ", table, re.MULTILINE)
     worse = {name for name, arena, larger in rows if int(larger.replace(",", "")) > int(arena.replace(",", ""))}
-    assert worse == {*STRATEGIES, ALL_GREEDY, PASSES, EJECTION} - {PORTFOLIO, NO_REUSE, "exact"}
+    others = {*LOAN_ORDERS, ALL_LOANS, TIES, SURE, REPACKED}
+    assert worse == {*STRATEGIES, ALL_GREEDY, PASSES, EJECTION, *others} - {PORTFOLIO, NO_REUSE, "exact"}

@@ -1,7 +1,7 @@
 """Which buffers move into the pools, so that the arena need not hold them.
 
-Space in a pool is scarce, and a buffer taken out of the arena helps only where the arena is fullest. Three orders
-compete: by area, by start, and *peak*, which looks again after every loan: at the step where the arena's load is
+Space in a pool is scarce, and a buffer taken out of the arena helps only where the arena is fullest. Two orders
+compete: by area, and *peak*, which looks again after every loan: at the step where the arena's load is
 largest, the largest buffer that fits some pool goes, until the peak cannot be lowered. Each offers all remaining
 eligible buffers to the pools as well. Within an order, a buffer takes the smallest pool that holds it, and there the
 best gap. The order that leaves the smallest peak in the arena wins, the earliest among equals.
@@ -9,7 +9,7 @@ best gap. The order that leaves the smallest peak in the arena wins, the earlies
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -22,6 +22,9 @@ from hotdesk.planning.placement.instance import Instance, build_instance, profil
 from hotdesk.planning.problem.bounds import Eligibility, eligibility
 from hotdesk.planning.problem.buffers import Pool
 from hotdesk.planning.problem.problem import Problem
+
+LOAN_ORDERS: dict[str, Callable[[Instance], list[int]] | None] = {"borrow/peak": None, "borrow/area": orders.by_area}
+"""The orders that compete, the earlier one among equals; None stands for the peak order, which is found as it goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +79,9 @@ def borrow(problem: Problem, target: int) -> dict[int, Loan]:
     eligible = eligible[list(instance.origin)]
     best: dict[int, Loan] = {}
     lowest: int | None = None
-    for order in _competing_orders(instance):
+    for by in LOAN_ORDERS.values():
         lender = _Lender(problem.pools, movable, eligible)
-        lender.serve(order)
+        lender.serve(None if by is None else by(instance))
         peak = lender.peak()
         if lowest is None or peak < lowest:
             best, lowest = lender.loans, peak
@@ -102,13 +105,6 @@ def lower_peaks(
         return None
     lender = _Lender(pools, movable, eligible)
     return (lender.loans, lender.peak()) if lender.serve(None, above) else None
-
-
-def _competing_orders(instance: Instance) -> Iterator[Sequence[int] | None]:
-    """None stands for the peak order, which is found as it goes."""
-    yield None
-    yield orders.by_area(instance)
-    yield orders.by_start(instance)
 
 
 class _Lender:
