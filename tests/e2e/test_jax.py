@@ -183,6 +183,10 @@ SORTS_AND_SCATTERS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         jax.value_and_grad(net),
         ((floats(3, 3, 3, 8), floats(8, 5, seed=2)), floats(2, 9, 9, 3, seed=3)),
     ),
+    "padded one after the other": (
+        lambda a, b, w: (jax.numpy.pad(a, (0, 4)) @ w, jax.numpy.pad(b, (0, 19)) @ w),
+        (floats(20), floats(5), floats(24, 7)),
+    ),
     "no elements": (lambda x: (x * 2, x.sum(0)), (floats(0, 3),)),
     "erf_inv": (jax.scipy.special.erfinv, (np.linspace(-1, 1, 21, dtype=np.float32),)),
     "lgamma": (jax.scipy.special.gammaln, (np.linspace(-4.7, 9, 31, dtype=np.float32),)),

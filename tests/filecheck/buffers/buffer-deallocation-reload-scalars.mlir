@@ -35,3 +35,22 @@ func.func @yielded(%x: memref<4xf32>, %n: index) -> f32 {
   }
   return %r : f32
 }
+
+// A payload that yields it, and does nothing else with it, loads it as well.
+// CHECK-LABEL: func.func @yielded_by_a_payload(
+// CHECK:         memref.load
+// CHECK-NOT:     memref.dealloc
+// CHECK:         linalg.generic
+// CHECK:         linalg.yield
+// CHECK:         memref.dealloc
+func.func @yielded_by_a_payload(%x: memref<8xf32>, %out: memref<8xf32>) {
+  %i = arith.constant 0 : index
+  %a = memref.alloc() : memref<8xf32>
+  linalg.map { math.sqrt } ins(%x : memref<8xf32>) outs(%a : memref<8xf32>)
+  %s = memref.load %a[%i] : memref<8xf32>
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%out : memref<8xf32>) {
+  ^bb0(%old: f32):
+    linalg.yield %s : f32
+  }
+  return
+}

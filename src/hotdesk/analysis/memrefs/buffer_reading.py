@@ -7,7 +7,8 @@ What is no memref may hide one: pointers to its memory, handles of it, tensors t
 2. What an op makes of such a value hides the same memory, unless it is no more than a float or a truth value. So does what a
    branch passes it to.
 3. With `scalars`, numbers lead to the memory that they are computed from as well, where an op uses them that may compute them
-   again: not one that takes them as they are, to pass them on, or to a callee.
+   again: not one that takes them as they are, to pass them on, or to a callee. The payload of a linalg op is a kernel, which
+   computes again what it yields as well.
 """
 
 from __future__ import annotations
@@ -51,12 +52,15 @@ class HiddenMemory:
     def __bool__(self) -> bool:
         return bool(self._behind or self._loaded)
 
-    def of(self, operation: ir.Operation) -> list[int]:
-        """The memrefs behind the operands of an op that are no memrefs; whoever called gets scalars as they are."""
+    def of(self, operation: ir.Operation, *, in_kernel: bool = False) -> list[int]:
+        """The memrefs behind the operands of an op that are no memrefs; whoever called gets scalars as they are.
+
+        A kernel computes again all scalars of its payload (`in_kernel`), those that it yields as well.
+        """
         if not self or operation.name == RETURN:
             return []
         found = [buffer for value in operation.operands for buffer in self._behind.get(value, ())]
-        if self._loaded and not takes_scalars(operation.name):
+        if self._loaded and (in_kernel or not takes_scalars(operation.name)):
             found += (buffer for value in operation.operands for buffer in self._loaded.get(value, ()))
         return found
 
@@ -226,7 +230,7 @@ class _BufferReader(Reader[Op, BufferValue]):
             if any(is_buffer(value.type) for value in op.results):
                 return None
             used += (self.numbers[value] for value in op.operands if value in self.numbers)
-            used += self.hidden.of(op)
+            used += self.hidden.of(op, in_kernel=True)
             kept += (self.numbers[value] for value in stored(op) if value in self.numbers)
         self._stored += ((len(self.ops), memref) for memref in kept)
         return used
