@@ -90,7 +90,11 @@ def _level(counters: Counters) -> int:
 
 
 def serve_latency(contender: Contender, replies: TextIO) -> None:
-    """Prepares, then runs as many calls as each line of standard input asks for, and answers with their seconds."""
+    """Prepares, then runs as many calls as each line of standard input asks for, and answers with their seconds.
+
+    Garbage is collected before the answer, which lets the next contender begin, and among what is new alone: looking through all
+    that PyTorch has imported takes the better part of a second, on one of the processors that the others are timed on.
+    """
     contender.rehearse()
     contender.load()
     started = time.perf_counter()
@@ -105,9 +109,12 @@ def serve_latency(contender: Contender, replies: TextIO) -> None:
         {"prepare": prepared - started, "first_call": first - prepared, "steady_call": steady - first},
     )
     gc.disable()
+    gc.collect()
+    gc.freeze()
     for line in sys.stdin:
-        _reply(replies, {"seconds": [_timed(contender) for _ in range(int(line))]})
+        seconds = [_timed(contender) for _ in range(int(line))]
         gc.collect()
+        _reply(replies, {"seconds": seconds})
 
 
 def _timed(contender: Contender) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import io
 import json
 import os
 import sys
@@ -9,10 +11,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from benchmarks.contenders import Contender
 from benchmarks.measure import Child, ChildError, start
 from benchmarks.run import main
+from benchmarks.worker import serve_latency
 
 
 @contextmanager
@@ -42,6 +47,69 @@ def test_asking_a_dead_child_is_an_error(tmp_path: Path) -> None:
         assert process.answer() == {}
         with pytest.raises(ChildError, match="code 4"):
             process.ask("1")
+
+
+class _Littering(Contender):
+    """Each call leaves garbage that only a collection finds; the events are its ends, and the answers."""
+
+    name = "littering"
+
+    def __init__(self) -> None:
+        super().__init__("none", Path(), 1)
+        self.events: list[str] = []
+
+    def rehearse(self) -> None:
+        """Nothing to do."""
+
+    def load(self) -> int:
+        return 0
+
+    def prepare(self) -> None:
+        """Nothing to do."""
+
+    def run(self) -> None:
+        litter = _Cycle(self.events)
+        litter.itself = litter
+
+    def arrays(self, results: object) -> list[np.ndarray]:
+        del results
+        return []
+
+
+class _Cycle:
+    def __init__(self, events: list[str]) -> None:
+        self.itself: object = None
+        self._events = events
+
+    def __del__(self) -> None:
+        self._events.append("freed")
+
+
+class _Answers(io.StringIO):
+    def __init__(self, events: list[str]) -> None:
+        super().__init__()
+        self._events = events
+
+    def flush(self) -> None:
+        super().flush()
+        self._events.append("answered")
+
+
+def test_garbage_is_collected_before_the_next_contender_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    contender = _Littering()
+    answers = _Answers(contender.events)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("3\n1\n"))
+    gc.collect()
+    frozen = gc.get_freeze_count()
+    try:
+        serve_latency(contender, answers)
+        assert gc.get_freeze_count() > frozen
+    finally:
+        gc.unfreeze()
+        gc.enable()
+    after_ready = contender.events[contender.events.index("answered") + 1 :]
+    assert after_ready == ["freed"] * 2 + ["freed"] * 3 + ["answered", "freed", "answered"]
+    assert [len(json.loads(line).get("seconds", [])) for line in answers.getvalue().splitlines()] == [0, 3, 1]
 
 
 @pytest.mark.slow
