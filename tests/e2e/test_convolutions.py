@@ -100,3 +100,34 @@ def test_volumes_are_products() -> None:
             torch.testing.assert_close(program(x), net(x), rtol=1e-4, atol=1e-4)
     finally:
         hotdesk.set_num_threads(before)
+
+
+class Biased(nn.Module):
+    """Convolutions with a bias: read by what computes element by element, by two, and as a result."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.first = nn.Conv2d(3, 8, 3, padding=1)
+        self.second = nn.Conv2d(8, 8, 3, padding=1, groups=8)
+        self.last = nn.Conv2d(8, 4, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = nn.functional.relu(self.first(x))
+        return self.last(y + self.second(y))
+
+
+def test_a_bias_is_added_by_what_reads_the_sums() -> None:
+    """Not in a pass of its own in front of them: the only one left is that of the last, which nothing reads."""
+    module = Biased().eval().requires_grad_(False)
+    x = torch.randn(1, 3, 9, 11, generator=torch.Generator().manual_seed(1))
+    program = hotdesk.compile(module, (x,))
+    kernels = {f"{each.op} {each.operands}": each.calls for each in program.profile(x).kernels}
+    assert sum(calls for kernel, calls in kernels.items() if kernel.startswith("hotdesk.conv")) == 3
+    begun_with = [
+        kernel for kernel in kernels if kernel.startswith(("linalg.generic f32[8] ", "linalg.generic f32[4] "))
+    ]
+    assert begun_with == ["linalg.generic f32[4] -> f32[1,4,9,11]"]
+    assert sum(kernels.values()) == 6, kernels
+    torch.testing.assert_close(program(x), module(x), rtol=1e-5, atol=1e-6)
+    assert program.check(x).faults == ()

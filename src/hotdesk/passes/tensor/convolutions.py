@@ -1,4 +1,4 @@
-"""Rules 2 to 4 of `named_ops`: named convolutions and poolings become `hotdesk.conv` and `hotdesk.pool`."""
+"""Rules 2 to 4 and 8 of `named_ops`: named convolutions and poolings become `hotdesk.conv` and `hotdesk.pool`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,18 @@ from hotdesk.ir.building import (
     integers,
     mixed_sizes,
     replace,
+    structured,
 )
 from hotdesk.ir.types import element_of, shape_of
-from hotdesk.ir.walking import defining_op, groups_of, int_array
-from hotdesk.models.linalg import extends_unsigned, fill_value
+from hotdesk.ir.walking import defining_op, groups_of, int_array, made_by, users
+from hotdesk.models.generics import read_generic
+from hotdesk.models.linalg import BROADCAST, extends_unsigned, fill_value
 from hotdesk.models.tensor import EXPAND
 from hotdesk.passes.tensor.fills import initial
 from hotdesk.passes.tensor.windows import WindowRead, find_window, folded_decisions
+
+_ADDED_AS_SUMMED = frozenset(("f32", "f64"))
+"""Types in which sums are no less exact where the bias comes last; a sum of 16-bit floats would be rounded twice."""
 
 
 def convolution(op: ir.Operation) -> list[Decision]:
@@ -39,7 +44,12 @@ def convolution(op: ir.Operation) -> list[Decision]:
             return []
         weight = expand_dim(weight, 0, [groups, 1], op)
     accumulate, init = initial(op, 0.0)
-    replace(op, _conv(op, window, weight, init, groups, accumulate))
+    bias = _bias_for_reader(op)
+    if bias is None:
+        replace(op, _conv(op, window, weight, init, groups, accumulate))
+        return decisions
+    conv = _conv(op, window, weight, empty_like(init, op), groups, False)
+    replace(op, _plus(conv.results[0], bias, empty_like(init, op), op))
     return decisions
 
 
@@ -65,6 +75,33 @@ def grouped_convolution(op: ir.Operation) -> list[Decision]:
     op.results[0].replace_all_uses_with(split)
     op.erase()
     return decisions
+
+
+def _bias_for_reader(op: ir.Operation) -> ir.Operation | None:
+    """The broadcast that a convolution adds to, if the one op that reads the result can add it instead (rule 8)."""
+    broadcast = made_by(op.operands[2], BROADCAST)
+    kinds = {element_of(value.type) for value in op.operands}
+    readers = users(op.results[0])
+    reader = read_generic(readers[0]) if len(readers) == 1 else None
+    if broadcast is None or reader is None or len(kinds) > 1 or not kinds <= _ADDED_AS_SUMMED:
+        return None
+    computes = len(list(reader.op.regions[0].blocks[0].operations)) > 1
+    read = [i for i, value in enumerate(reader.op.operands) if value == op.results[0]]
+    if not computes or reader.op.block != op.block or not all(reader.parallel):
+        return None
+    return broadcast if all(i < reader.inputs and reader.maps[i].is_permutation for i in read) else None
+
+
+def _plus(sums: ir.Value, broadcast: ir.Operation, out: ir.Value, before: ir.Operation) -> ir.Operation:
+    """Adds what is broadcast to each element."""
+    rank, added = len(shape_of(sums.type)), int_array(broadcast.attributes["dimensions"])
+    places = ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_dim(i) for i in range(rank) if i not in added])
+    identity = ir.AffineMap.get_identity(rank)
+    maps = [identity, places, identity]
+    op, end = structured([sums, broadcast.operands[0]], [out], before, maps)
+    left, right, _ = op.regions[0].blocks[0].arguments
+    end.operands[0] = create("arith.addf", [left, right], [left.type], before=end).results[0]
+    return op
 
 
 def _conv(

@@ -17,6 +17,8 @@ Rules:
    it itself. Such floats that are added before are what its sums begin with; those that are widened for a product are read as
    they are, also where elementwise ops compute more before the rounding.
 7. A `tm_tensor.sort` of which only the first elements along its dimension are read says how many, as `hotdesk.first`.
+8. A convolution of f32 or f64, depthwise or without groups, that begins with a broadcast bias begins with 0 if its only reader is
+   an elementwise op that reads each element at one place of its own: the bias is added behind it, where it fuses with that op.
 
 Elementwise ops are rewritten outside of loops and branches, other ops wherever they are.
 
