@@ -198,6 +198,49 @@ def test_saved_programs_put_back_what_was_asked_for(tmp_path: Path) -> None:
         assert int(model.cache.any(-1).sum()) == rows
 
 
+def test_places_of_a_scatter_are_checked_before_state_is_written() -> None:
+    """Each has several columns, computed from one number that data says."""
+
+    class Scattered(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls: Any
+            self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+
+        def forward(self, x: Any, grad: Any, places: Any) -> Any:
+            self.calls += 1
+            two, one = [2, 2], [1, 1]
+            return torch.ops.aten.max_pool2d_with_indices_backward(grad, x, two, two, [0, 0], one, False, places)
+
+    model, eager = Scattered(), Scattered()
+    x, grad = torch.randn(1, 2, 4, 6), torch.randn(1, 2, 2, 3)
+    _, places = torch.nn.functional.max_pool2d(x, 2, return_indices=True)
+    program = hotdesk.compile(model, (x, grad, places))
+    (found,) = [d.reason for d in program.decisions() if d.subject.startswith(("check of", "argument"))]
+    assert found is Reason.CHECKED_FIRST
+    torch.testing.assert_close(program(x, grad, places), eager(x, grad, places))
+    for wrong in (24, -1, 2**40):
+        other = places.clone()
+        other[0, 1, 1, 2] = wrong
+        _refused(program, x, grad, other)
+        assert model.calls == 1
+
+
+def test_a_step_of_training_keeps_no_weights_for_a_pooling() -> None:
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(1, 2, 3, padding=1), torch.nn.MaxPool2d(3, 2, 1), torch.nn.Flatten(), torch.nn.Linear(18, 3)
+    )
+    given = torch.randn(2, 1, 6, 6), torch.tensor([0, 2])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    step = hotdesk.compile_step(model, torch.nn.CrossEntropyLoss(), optimizer, given)
+    assert not [d for d in step.program.decisions() if d.reason is Reason.KEPT_FOR_CHECKS]
+    before = {name: each.clone() for name, each in model.state_dict().items()}
+    _refused(step, given[0], torch.tensor([0, 3]))
+    torch.testing.assert_close(dict(model.state_dict()), before, atol=0, rtol=0)
+    assert step(*given).isfinite()
+    assert not torch.equal(model.state_dict()["0.weight"], before["0.weight"])
+
+
 class LateCheck(torch.nn.Module):
     """Counts its calls, doubles a donated tensor, and looks up what it has computed."""
 

@@ -36,6 +36,11 @@ def facts(op: ir.Operation) -> Facts:
     return Facts(reads=frozenset(reads), ties=((init, 0),), overwrites=frozenset({init}))
 
 
+def written_operands(op: ir.Operation) -> list[ir.Value]:
+    """What an op that has a kernel writes, on memrefs: its destination, and scratch memory behind it."""
+    return list(op.operands)[_INIT.get(op.name, len(op.operands) - 1) :]
+
+
 SPREAD = "spread"
 """The attribute of a convolution on memrefs that says how its work is cut, where it has scratch memory."""
 

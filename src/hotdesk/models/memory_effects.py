@@ -14,6 +14,7 @@ from hotdesk.ir.types import element_of, is_buffer, is_memref, shape_of
 from hotdesk.ir.walking import dialect_of, nested_ops
 from hotdesk.models.dialects import SCALAR_DIALECTS
 from hotdesk.models.generics import is_linalg, read_generic
+from hotdesk.models.hotdesk import WITH_KERNELS, written_operands
 from hotdesk.models.linalg import facts as linalg_facts
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.memref import COPY, LOAD, METADATA, RESHAPE, STORE, VIEWS
@@ -81,9 +82,11 @@ def payload_effects(op: ir.Operation) -> Effects | None:
 def may_write(op: ir.Operation) -> list[ir.Value]:
     """The memrefs that an op may write: by its effects or, if they are not known, all of its own.
 
-    A linalg op writes its outputs, and what the ops of its payload may write.
+    A linalg op writes its outputs, and what the ops of its payload may write; one that has a kernel its destination.
     """
-    if is_linalg(op):
+    if op.name in WITH_KERNELS:
+        written = written_operands(op)
+    elif is_linalg(op):
         inside = (value for each in nested_ops(op) for value in may_write(each))
         written = [*list(op.operands)[inputs_of(op) :], *inside]
     else:

@@ -13,6 +13,8 @@ neither ends the process nor reads out of bounds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
@@ -25,6 +27,9 @@ from hotdesk.models.generics import GENERIC, NUMBER
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.memref import LOAD
 
+UNROLLED = 8
+"""How often loops may run together that checks ask for the numbers of, and that these are written out for."""
+
 
 def has_checks(op: ir.Operation) -> bool:
     """Whether there are assertions in the regions of an op."""
@@ -35,7 +40,8 @@ def can_check_apart(op: ir.Operation, *, numbers: bool = False) -> bool:
     """Whether the checks of an op on memrefs can be loops of their own.
 
     They can be iff its region is straight, each depends on inputs alone, which are read at numbers of loops or constants, and no
-    load is of something that has no element. With `numbers`, also on the numbers of loops that these inputs are read by.
+    load is of something that has no element. With `numbers`, also on the numbers of loops that these inputs are read by, and of
+    others that run `UNROLLED` times at most, such as those over the columns of a scatter's indices.
     """
     if op.name != GENERIC or any(len(each.regions) for each in _body(op)):
         return False
@@ -50,7 +56,9 @@ def can_check_apart(op: ir.Operation, *, numbers: bool = False) -> bool:
     if any(i >= inputs_of(op) for i in read) or not all(isinstance(at, plain) for i in read for at in maps[i].results):
         return False
     asked = {integer_of(each, "dim") for each in _body(op) if each.name == NUMBER and each.results[0] in needed}
-    return asked <= ({loop for i in read for loop in _loops(maps[i])} if numbers else set())
+    if not numbers or not asked:
+        return not asked
+    return bool(read) and _times_unrolled(op, asked - {loop for i in read for loop in _loops(maps[i])}) is not None
 
 
 def check_apart(op: ir.Operation, status: ir.Value, assertion_code: Callable[[ir.Operation], int]) -> None:
@@ -91,7 +99,8 @@ def _is_outside(value: ir.Value, block: ir.Block) -> bool:
 def split_checks(op: ir.Operation, others: Mapping[ir.Value, ir.Value], before: ir.Operation) -> None:
     """Makes an op of its own, in front of another one, of the checks of an op, which keeps none (`can_check_apart` by `numbers`).
 
-    The new op reads `others` in place of values, and writes nothing.
+    The new op reads `others` in place of values, and writes nothing. It has the checks once for each number of a loop that they
+    ask for and by which nothing is read.
     """
     block, (inputs, _) = op.regions[0].blocks[0], needed_by_checks(op)
     read = [cast("list[ir.AffineMap]", indexing_maps(op))[i] for i in inputs]
@@ -105,16 +114,42 @@ def split_checks(op: ir.Operation, others: Mapping[ir.Value, ir.Value], before: 
         inside = made.regions[0].blocks.append(*(each.type for each in given), arg_locs=[op.location] * len(given))
         with ir.InsertionPoint(inside):
             end = ir.Operation.create("linalg.yield").operation
-    mapping = {**others, **dict(zip(given, inside.arguments, strict=True))}
     needed = set[ir.Value]().union(*(_needed(each.operands[0], op) for each in _body(op) if each.name == ASSERT))
-    for each in _body(op):
-        if each.name == ASSERT or any(result in needed for result in each.results):
+    asked = {integer_of(each, "dim") for each in _body(op) if each.name == NUMBER and each.results[0] in needed}
+    unrolled = sorted(asked.difference(loops))
+    for numbers in product(*(range(times) for times in _times_unrolled(op, unrolled) or ())):
+        mapping = {**others, **dict(zip(given, inside.arguments, strict=True))}
+        known = dict(zip(unrolled, numbers, strict=True))
+        for each in _body(op):
+            if each.name != ASSERT and not any(result in needed for result in each.results):
+                continue
+            loop = integer_of(each, "dim") if each.name == NUMBER else None
+            if loop in known:
+                mapping[each.results[0]] = index_constant(known[loop], end)
+                continue
             clone = clone_with(each, mapping, ir.InsertionPoint(end))
-            if each.name == NUMBER:
-                place = loops.index(integer_of(each, "dim"))
-                clone.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), place)
+            if loop is not None:
+                place = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loops.index(loop))
+                clone.attributes["dim"] = place
+    for each in _body(op):
         if each.name == ASSERT:
             each.erase()
+
+
+def _times_unrolled(op: ir.Operation, loops: Iterable[int]) -> tuple[int, ...] | None:
+    """How often loops run; None if that is more than `UNROLLED` times together, or not known."""
+    times = tuple(_times(op, loop) for loop in loops)
+    known = tuple(each for each in times if each is not None)
+    return known if len(known) == len(times) and prod(known) <= UNROLLED else None
+
+
+def _times(op: ir.Operation, loop: int) -> int | None:
+    """How often a loop runs; None if that is not known."""
+    for operand, places in zip(op.operands, cast("list[ir.AffineMap]", indexing_maps(op)), strict=True):
+        for size, place in zip(shape_of(operand.type), cast(Any, places.results), strict=True):
+            if size is not None and isinstance(place, ir.AffineDimExpr) and place.position == loop:
+                return size
+    return None
 
 
 def _of_loops_read(maps: Sequence[ir.AffineMap]) -> tuple[int, list[ir.AffineMap]]:

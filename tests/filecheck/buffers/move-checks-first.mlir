@@ -178,3 +178,72 @@ func.func @guarded_by_a_branch(%calls: memref<index> {hotdesk.kind = "state"}, %
   cf.assert %other, "a power"
   return
 }
+
+// -----
+
+#cell = affine_map<(d0, d1) -> (d0)>
+#both = affine_map<(d0, d1) -> (d0, d1)>
+
+// The checks of the columns of indices, which ask for the column, are written out for each; for many columns they stay.
+// CHECK:       decision: check of linalg.generic: moved: checked-first
+// CHECK-NOT:   decision: check
+// CHECK-LABEL: func.func @columns(
+// CHECK:         linalg.generic {{{.*}}} ins(%{{.*}} : memref<8xi64>) {
+// CHECK:           arith.floordivsi
+// CHECK:           cf.assert {{.*}}, "every index in range"
+// CHECK:           arith.floordivsi
+// CHECK:           cf.assert {{.*}}, "every index in range"
+// CHECK-NEXT:      linalg.yield
+// CHECK:         memref.store
+// CHECK:         linalg.generic
+// CHECK-NOT:       cf.assert
+// CHECK:         linalg.generic
+// CHECK:           cf.assert {{.*}}, "every index in range"
+func.func @columns(%calls: memref<index> {hotdesk.kind = "state"}, %cells: memref<8xi64>, %places: memref<8x2xindex>,
+    %many: memref<8x9xindex>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  memref.store %c4, %calls[] : memref<index>
+  linalg.generic {indexing_maps = [#cell, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%cells : memref<8xi64>) outs(%places : memref<8x2xindex>) {
+  ^bb0(%in: i64, %old: index):
+    %column = linalg.index 1 : index
+    %cell = arith.index_cast %in : i64 to index
+    %row = arith.floordivsi %cell, %c4 : index
+    %rest = arith.remsi %cell, %c4 : index
+    %first = arith.cmpi eq, %column, %c0 : index
+    %place = arith.select %first, %row, %rest : index
+    %below = arith.cmpi ult, %place, %c4 : index
+    cf.assert %below, "every index in range"
+    linalg.yield %place : index
+  }
+  linalg.generic {indexing_maps = [#cell, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%cells : memref<8xi64>) outs(%many : memref<8x9xindex>) {
+  ^bb0(%in: i64, %old: index):
+    %column = linalg.index 1 : index
+    %cell = arith.index_cast %in : i64 to index
+    %sum = arith.addi %cell, %column : index
+    %below = arith.cmpi ult, %sum, %c4 : index
+    cf.assert %below, "every index in range"
+    linalg.yield %sum : index
+  }
+  return
+}
+
+// -----
+
+// What a product reads it does not write: its check stands in front of the first write, and stays there.
+// CHECK-NOT:   decision: check
+// CHECK-LABEL: func.func @read_by_a_product(
+// CHECK:         "hotdesk.contract"
+// CHECK:         cf.assert
+// CHECK:         memref.store
+func.func @read_by_a_product(%w: memref<4x4xf32> {hotdesk.kind = "state"}, %x: memref<4x4xf32>, %y: memref<4x4xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  "hotdesk.contract"(%x, %w, %y) {accumulate = false, equation = "mk,kn->mn"} : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
+  %some = arith.cmpi ne, %n, %c0 : index
+  cf.assert %some, "some"
+  memref.store %zero, %w[%c0, %c0] : memref<4x4xf32>
+  return
+}
