@@ -206,6 +206,56 @@ def test_sorts_and_scatters(name: str) -> None:
         np.testing.assert_allclose(one, np.asarray(other), rtol=1e-5, atol=2e-6)
 
 
+SQUARE = floats(2, 4, 4) @ np.swapaxes(floats(2, 4, 4), 1, 2) + np.eye(4, dtype=np.float32)
+BOTH = np.stack([np.eye(2, dtype=np.float32), np.array([[1, 2], [2, 1]], np.float32)])
+"""Two matrices, of which the second one has a negative eigenvalue."""
+
+
+def composed(x: Any) -> Any:
+    u, s, v = jax.numpy.linalg.svd(x, full_matrices=False)
+    return (u * s[..., None, :]) @ v, s
+
+
+def kalman(covariance: Any, seen: Any) -> Any:
+    noise = jax.numpy.eye(seen.shape[0], dtype=np.float32)
+
+    def step(p: Any, _: Any) -> Any:
+        gain = jax.numpy.linalg.solve(seen @ p @ seen.T + noise, seen @ p).T
+        return p - gain @ seen @ p + 0.1, gain
+
+    return jax.lax.scan(step, covariance, length=3)
+
+
+LIBRARIES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "inv": (jax.numpy.linalg.inv, (SQUARE,)),
+    "cholesky": (jax.numpy.linalg.cholesky, (BOTH,)),
+    "gradients of solve": (
+        jax.grad(lambda a, b: (jax.numpy.linalg.solve(a, b) ** 2).sum(), (0, 1)),
+        (SQUARE[0], floats(4, 2)),
+    ),
+    "qr of complex numbers": (lambda x: jax.numpy.linalg.qr(x)[1], ((floats(5, 3) + 1j * floats(5, 3, seed=1)),)),
+    "svd": (composed, (floats(2, 3, 5),)),
+    "eigh": (lambda x: jax.numpy.abs(jax.numpy.linalg.eigh(x)[1]), (SQUARE,)),
+    "slogdet of no inverse": (jax.numpy.linalg.slogdet, (np.zeros((3, 3), np.float32),)),
+    "eigvals": (lambda x: jax.numpy.sort(jax.numpy.abs(jax.numpy.linalg.eigvals(x))), (floats(4, 4),)),
+    "gradient of rfft": (jax.grad(lambda x: (jax.numpy.abs(jax.numpy.fft.rfft(x)) ** 3).sum()), (floats(3, 7),)),
+    "fft and back": (lambda x: jax.numpy.fft.irfft2(jax.numpy.fft.rfft2(x) * 2, s=(5, 6)), (floats(2, 5, 6),)),
+    "in a loop": (kalman, (SQUARE[0], floats(2, 4))),
+}
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_calls_of_libraries(name: str) -> None:
+    function, arguments = LIBRARIES[name]
+    program = hotdesk.compile(jax.jit(function).lower(*arguments))
+    assert program.foreign
+    got: Any = program(*arguments)
+    expected = jax.jit(function)(*arguments)
+    for one, other in zip(jax.tree.leaves(got), jax.tree.leaves(expected), strict=True):
+        assert np.asarray(one).dtype == np.asarray(other).dtype
+        np.testing.assert_allclose(one, np.asarray(other), rtol=1e-4, atol=1e-4)
+
+
 def test_a_scatter_writes_in_place() -> None:
     table = floats(512, 64)
     function = written_at("add")
@@ -253,9 +303,9 @@ def test_integers_without_a_sign(name: str, dtype: type[np.generic]) -> None:
 
 def test_an_op_without_a_lowering_is_named() -> None:
     with pytest.raises(UnsupportedOpError, match="HD102"):
-        hotdesk.compile(jax.jit(jax.numpy.fft.fft).lower(floats(8)))
-    with pytest.raises(UnsupportedOpError, match="custom_call of @lapack_spotrf"):
-        hotdesk.compile(jax.jit(jax.numpy.linalg.cholesky).lower(floats(3, 3)))
+        hotdesk.compile(jax.jit(jax.numpy.fft.rfft).lower(floats(8)), options=hotdesk.Options(foreign=False))
+    with pytest.raises(UnsupportedOpError, match="custom_call of @lapack_sgehrd"):
+        hotdesk.compile(jax.jit(jax.scipy.linalg.hessenberg).lower(floats(3, 3)))
 
 
 def number(value: float, kind: type[np.generic] = np.int32) -> Any:

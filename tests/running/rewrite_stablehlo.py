@@ -12,6 +12,7 @@ from pathlib import Path
 
 from torch_mlir import ir
 
+from hotdesk.frontends.mlir.library_calls import call_libraries
 from hotdesk.frontends.mlir.stablehlo_ops import write_without
 from hotdesk.ir.context import entered, make_context
 
@@ -28,6 +29,7 @@ def main(arguments: Sequence[str]) -> int:
 def _rewritten(text: str) -> str:
     module = ir.Module.parse(text, make_context(stablehlo=True))
     with entered(module.operation):
+        call_libraries(module, allowed=True)
         write_without(module)
         module.operation.verify()
     return str(module)

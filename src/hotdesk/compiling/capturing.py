@@ -20,19 +20,19 @@ def captured(
     model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, entry: str | None, options: Options
 ) -> Captured:
     """A model of any kind, as `compile` takes it, and as the pipeline does."""
-    found = captured_or_exported(model, args, kwargs, dynamic_shapes, entry)
+    found = captured_or_exported(model, args, kwargs, dynamic_shapes, entry, options)
     return found if isinstance(found, Captured) else lower_exported(found, options)
 
 
 def captured_or_exported(
-    model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, entry: str | None
+    model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, entry: str | None, options: Options
 ) -> Captured | Exported:
     """A program of a file, or of what files hold, captured; a PyTorch model exported only, as the rest may be on disk."""
     compile_ahead(PRODUCTS)
     if is_onnx(model):
         return _capture_onnx(model, dynamic_shapes, entry, examples=bool(args or kwargs))
     if is_given(model):
-        return _capture_mlir(model, entry, examples=bool(args or kwargs or dynamic_shapes))
+        return _capture_mlir(model, entry, options, examples=bool(args or kwargs or dynamic_shapes))
     if entry is not None:
         raise OptionError("option 'entry'", expected="a program in MLIR", got=type(model).__name__)
     return _export(model, args, kwargs, dynamic_shapes)
@@ -61,7 +61,7 @@ def _capture_onnx(model: Any, dynamic_shapes: Any, entry: str | None, *, example
     return capture(model, cast("Mapping[str, Any] | None", dynamic_shapes))
 
 
-def _capture_mlir(model: Any, entry: str | None, *, examples: bool) -> Captured:
+def _capture_mlir(model: Any, entry: str | None, options: Options, *, examples: bool) -> Captured:
     from hotdesk.frontends.mlir.capture import capture
 
     if examples:
@@ -69,7 +69,7 @@ def _capture_mlir(model: Any, entry: str | None, *, examples: bool) -> Captured:
         raise OptionError(
             "arguments of compile", expected="no examples for MLIR: its types say all", got="some", hint=hint
         )
-    return capture(model, entry)
+    return capture(model, entry, foreign=options.foreign)
 
 
 def _export(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Exported:

@@ -76,7 +76,7 @@ def compile(
     with whole_imports(), sources_forgotten(), collection_made_rare():
         log = Log(keep_ir=options.keep_ir)
         with log.stage("capture"):
-            found = captured_or_exported(model, args, kwargs, dynamic_shapes, entry)
+            found = captured_or_exported(model, args, kwargs, dynamic_shapes, entry, options)
         if isinstance(found, Captured):
             log.timings = dict(found.timings)
             program = build(donating(found, donate), log, options)

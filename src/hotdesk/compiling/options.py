@@ -19,7 +19,8 @@ class Options:
             docs/scheduling.md. Takes longer to compile.
         budget: bytes that a call may take at its peak for the arena and its results, as a number or as in `"24 MiB"`; None
             for any number. The cheapest way to fit is looked for; PlanError if none is found. See docs/budget.md.
-        foreign: whether the program may call PyTorch's kernels for ops that have no lowering; without, such a model is refused.
+        foreign: whether the program may call kernels of PyTorch's, or of SciPy's, for ops that have no lowering; without, such a
+            model is refused.
             See docs/operators.md.
         seed: where random numbers begin, an integer of 64 bits; `Program.seed` sets it again. See docs/state.md.
         winograd: whether convolutions of 3 by 3 taps may be computed by Winograd's filtering: a quarter of the multiplications,

@@ -37,7 +37,7 @@ class Outcome(str, Enum):
     REMOVED = "removed"  # the copy is gone: both buffers are one, or nobody reads what it wrote
     IN_PARALLEL = "in parallel"  # threads share the iterations of the loop
     IN_SEQUENCE = "in sequence"  # the iterations of the parallel loop run one after the other
-    CALLED = "called"  # a kernel of PyTorch's computes the value
+    CALLED = "called"  # another library's kernel computes the value
 
     def __str__(self) -> str:
         return self.value

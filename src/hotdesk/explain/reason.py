@@ -117,7 +117,7 @@ class Reason(str, Enum):
 
     NO_LOWERING = (
         "no-lowering",
-        "Nothing lowers the operation, so the program calls the kernel that PyTorch has for it.",
+        "Nothing lowers the operation, so the program calls the kernel that PyTorch, or another library, has for it.",
     )
 
     KEPT_FOR_CHECKS = (
@@ -269,7 +269,7 @@ class Reason(str, Enum):
         "Memory for two workers, or for partial results, would raise the function's peak by more bytes than are allowed.",
     )
     LOOP_REDUCES = "loop-reduces", "The order in which the loop reduces values of its iterations counts, or may count."
-    LOOP_CALLS = "loop-calls", "An iteration calls a function, or a kernel of PyTorch's, which may take memory."
+    LOOP_CALLS = "loop-calls", "An iteration calls a function, or another library's kernel, which may take memory."
     UNKNOWN_REGION = "unknown-region", "It is not known when and how often the region of this operation runs."
     FREED_ELSEWHERE = "freed-elsewhere", "The buffer is freed where it may be another one, or not on every path."
     TOO_LARGE = "too-large", "The buffer has more bytes than the limit allows."

@@ -269,7 +269,7 @@ class Program:
 
     @property
     def foreign(self) -> Mapping[str, int]:
-        """How many kernels of PyTorch's a call runs, by op: those that have no lowering."""
+        """How many kernels of other libraries a call runs, by op: those that have no lowering."""
         return MappingProxyType(Counter(self._foreign))
 
     @property

@@ -323,10 +323,12 @@ class _File:
 
 
 def require_own_kernels(what: str, made: LinkedProgram) -> None:
-    """Raises NotSavableError for a program that calls kernels of PyTorch's."""
+    """Raises NotSavableError for a program that calls kernels of PyTorch's or of another library."""
     ops = sorted({call.op for call in made.captured.foreign if call.op != RESULT})
     if ops:
-        raise NotSavableError(what, expected="kernels of its own", got=f"calls of PyTorch's kernels: {', '.join(ops)}")
+        raise NotSavableError(
+            what, expected="kernels of its own", got=f"calls of other libraries' kernels: {', '.join(ops)}"
+        )
 
 
 def lowered_again(made: LinkedProgram) -> Lowered:

@@ -21,6 +21,7 @@ from hotdesk.frontends.mlir.counted import deliver_counted, with_counted
 from hotdesk.frontends.mlir.globals import keep_globals, keep_tensors
 from hotdesk.frontends.mlir.guards import guard_demands
 from hotdesk.frontends.mlir.layouts import give_single_exit, lay_out_allocations, plain_results, strided_arguments
+from hotdesk.frontends.mlir.library_calls import those_left
 from hotdesk.frontends.mlir.lowering import arithmetic_as_loops, inline_calls, lower, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.memory_spaces import clones_as_copies, forget_memory_spaces
 from hotdesk.frontends.mlir.memrefs import (
@@ -56,17 +57,19 @@ from hotdesk.runtime.interface import TensorSpec
 from hotdesk.runtime.mlir_calling import MlirCalling
 
 
-def capture(given: Given, entry: str | None = None) -> Captured:
+def capture(given: Given, entry: str | None = None, *, foreign: bool = True) -> Captured:
     """Reads a program and makes it one that can be compiled.
 
     Args:
         given: the name of a file, text, bytecode or a module, which stays as it is.
         entry: the function that calls run; by default the only public one, else `main`.
+        foreign: whether it may call libraries for ops that have no lowering.
 
     Raises:
         InvalidIRError: it does not parse or verify.
         OptionError: there is no such file, or no such function, or there are several.
         UnsupportedOpError: an op, a type or a function without a body is none that is compiled.
+        MissingExtraError: a library that it would call is not installed.
         DataDependentShapeError: a size of a result of a program on memrefs depends on what the arguments hold.
     """
     start = time.perf_counter()
@@ -82,7 +85,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         declared = signature(main_function(source.module))
         run_mlir_passes(source.module, "symbol-dce")  # what nobody calls need not be compilable
     after_read = time.perf_counter()
-    module = lower(source.module)
+    module, calls = lower(source.module, foreign=foreign)
     with entered(module.operation):
         forget_memory_spaces(module)
         strides_of_maps(module)
@@ -147,7 +150,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         assumptions=checks,
         kind="numpy",
         name=name,
-        foreign=tuple(each.call for each in counted),
+        foreign=(*those_left(calls, module), *(each.call for each in counted)),
         on_memrefs=on_memrefs,
         state=tuple(range(len(inputs), len(inputs) + len(state) + stored)),
     )

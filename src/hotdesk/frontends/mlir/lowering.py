@@ -12,6 +12,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.frontends.mlir.decompositions import take_apart
+from hotdesk.frontends.mlir.library_calls import call_libraries
 from hotdesk.frontends.mlir.stablehlo_flow import lower_control_flow
 from hotdesk.frontends.mlir.stablehlo_ops import write_without
 from hotdesk.frontends.mlir.written_in_part import partly_written
@@ -23,6 +24,7 @@ from hotdesk.ir.walking import dialect_of, globals_of, is_declaration, nested_op
 from hotdesk.models.dialects import SCALAR_DIALECTS
 from hotdesk.models.memref import STORE
 from hotdesk.models.new_memory import GLOBAL, REALLOC
+from hotdesk.runtime.code.foreign import ForeignCall
 
 _LOWERINGS: Mapping[str, tuple[str, ...]] = {
     "stablehlo": (  # signs go last: which of two integers is greater depends on them
@@ -61,12 +63,16 @@ _PRINT = "vector.print"
 """It calls functions that none of the process are."""
 
 
-def lower(module: ir.Module) -> ir.Module:
-    """The module without ops of dialects that have a lowering of their own, in a context that may be another.
+def lower(module: ir.Module, *, foreign: bool = True) -> tuple[ir.Module, tuple[ForeignCall, ...]]:
+    """The module without ops of dialects that have a lowering of their own, in a context that may be another, and what it calls.
+
+    Args:
+        foreign: whether it may call libraries for ops that have none.
 
     Raises:
         UnsupportedOpError: an op has none, or the pass that should lower it refuses it or dies of it.
     """
+    calls = tuple[ForeignCall, ...]()
     for dialect, pipelines in _LOWERINGS.items():
         found = next((op for op in _ops(module) if dialect_of(op.name) == dialect), None)
         if found is None:
@@ -75,6 +81,7 @@ def lower(module: ir.Module) -> ir.Module:
         if dialect == "stablehlo":
             inline_calls(module)  # those of regions too, which are taken apart
             with entered(module.operation):
+                calls = call_libraries(module, allowed=foreign)
                 write_without(module)
             run_mlir_passes(module, "symbol-dce")  # functions that nobody names any more
         try:
@@ -89,7 +96,7 @@ def lower(module: ir.Module) -> ir.Module:
     take_apart(module)
     if any(op.name == REALLOC for op in _ops(module)):
         run_mlir_passes(module, "expand-realloc")
-    return module
+    return module, calls
 
 
 def arithmetic_as_loops(module: ir.Module) -> None:

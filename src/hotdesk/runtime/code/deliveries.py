@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 from hotdesk.python.record import Record
 from hotdesk.runtime.arguments.tensors import address, empty
-from hotdesk.runtime.code.foreign import ForeignCall, Lying
+from hotdesk.runtime.code.foreign import ForeignCall, Lying, memory_at
 
 if TYPE_CHECKING:
     from hotdesk.runtime.arguments.tensors import Kind
@@ -45,23 +43,10 @@ class Delivery(Record):
         made: Any = empty(_DELIVERED.kind, self.dtype, tensor.sizes)
         if 0 not in tensor.sizes:
             item = int(made.itemsize)
-            whole = _bytes_at(address(made), tensor.sizes, None, item)
-            whole[...] = _bytes_at(tensor.address, tensor.sizes, [stride * item for stride in tensor.strides], item)
+            whole = memory_at(address(made), tensor.sizes, None, f"|V{item}")
+            steps = [stride * item for stride in tensor.strides]
+            whole[...] = memory_at(tensor.address, tensor.sizes, steps, f"|V{item}")
         deliver(self.number, made, stand_in)
-
-
-class _Memory:
-    """Memory that others keep, as NumPy takes it."""
-
-    def __init__(self, interface: Mapping[str, object]) -> None:
-        self.__array_interface__ = dict(interface)
-
-
-def _bytes_at(pointer: int, sizes: Sequence[int], steps: Sequence[int] | None, item: int) -> Any:
-    """Memory as an array whose elements are `item` bytes, whatever they mean; row by row without `steps`, which are bytes."""
-    strides = None if steps is None else tuple(steps)
-    found = {"version": 3, "data": (pointer, False), "shape": tuple(sizes), "strides": strides, "typestr": f"|V{item}"}
-    return np.asarray(cast(Any, _Memory(found)))
 
 
 def delivering(

@@ -1,4 +1,4 @@
-"""Functions of a front end that a program calls: PyTorch's kernels, called back from machine code on views of the arena.
+"""Functions of a front end that a program calls: kernels of PyTorch or SciPy, called by machine code on views of the arena.
 
 A call passes the address of each tensor, the numbers that go with the op, and the sizes and strides of each tensor. The status
 word comes last: a call that raises leaves its error here, under the address of that word, and sets it; those behind it return at
@@ -8,8 +8,8 @@ once, and `Frame.run` raises the error when the program has come to its end.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -101,6 +101,20 @@ def on_arrays(call: ForeignCall) -> Callable[[Sequence[Array], Sequence[int], Se
     return run
 
 
+class _Memory:
+    """Memory that others keep, as NumPy takes it."""
+
+    def __init__(self, interface: Mapping[str, object]) -> None:
+        self.__array_interface__ = dict(interface)
+
+
+def memory_at(pointer: int, sizes: Sequence[int], steps: Sequence[int] | None, kind: str) -> Any:
+    """Memory as an array, not copied, of elements of a kind as NumPy spells it; row by row without `steps`, which are bytes."""
+    strides = None if steps is None else tuple(steps)
+    found = {"version": 3, "data": (pointer, False), "shape": tuple(sizes), "strides": strides, "typestr": kind}
+    return np.asarray(cast(Any, _Memory(found)))
+
+
 def _lying(array: Array) -> Lying:
     return Lying(array.ctypes.data, array.shape, tuple(step // array.itemsize for step in array.strides))
 
@@ -120,7 +134,7 @@ def _told(call: ForeignCall, error: BaseException) -> BaseException:
         return error  # or Ctrl-C
     made = ExecutionError(
         f"op `{call.op}` failed",
-        expected="values that PyTorch's kernel takes",
+        expected="values that its kernel takes",
         got=f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}",
         where=call.location,
         hint="The results of this call are not valid.",
