@@ -8,7 +8,7 @@ from typing import Any
 from torch_mlir import ir
 
 from hotdesk.analysis.allocations import memory_slots, merging, ranges, slot_places
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.ranges import LiveRange
 from hotdesk.analysis.allocations.sharing import Sharing
 from hotdesk.analysis.allocations.uses import Allocations
@@ -44,8 +44,8 @@ def _freed_by_the_first(slots: Any, *_: Any) -> Any:
 
 
 class _FreedByTheFirst(Sharing):
-    def __init__(self, function: ir.Operation, given: GivenFreed | None = None) -> None:
-        super().__init__(function, given)
+    def __init__(self, function: ir.Operation, freeing: FreeingCalls | None = None) -> None:
+        super().__init__(function, freeing)
         self.slots = _freed_by_the_first(self.slots)
 
 

@@ -10,7 +10,7 @@ from torch_mlir import ir
 
 from hotdesk.checker import CheckReport, FaultKind, Settings, check_module
 from hotdesk.ir.context import entered, make_context
-from hotdesk.runtime.planned import PlannedProgram
+from hotdesk.runtime.checked_program import CheckedProgram
 from tests import harness
 from tests.harness import Compiled
 from tests.reference import Array
@@ -64,7 +64,7 @@ def planned(compiled: Compiled, inputs: Sequence[Array]) -> CheckReport:
     given = [i for i, argument in enumerate(compiled.arguments) if argument.kind != "weight"]
     weights = {i: int(held[i].ctypes.data) for i in range(len(held)) if i not in given}
     lowered = compiled.lowered
-    program = PlannedProgram(compiled.module, lowered.main, lowered.prepare, tuple(given), weights, {})
+    program = CheckedProgram(compiled.module, lowered.main, lowered.prepare, tuple(given), weights, {})
     symbols = compiled.symbols(inputs)
     with entered(compiled.module.operation):
         return program.check(

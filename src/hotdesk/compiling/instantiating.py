@@ -113,9 +113,9 @@ def _checker(made: LinkedProgram, places: tuple[int, ...], weights: Mapping[int,
     def check(
         symbols: Mapping[str, int], inputs: Sequence[tuple[int, tuple[int, ...]]], results: Sequence[tuple[int, ...]]
     ) -> CheckReport:
-        from hotdesk.runtime.planned import PlannedProgram
+        from hotdesk.runtime.checked_program import CheckedProgram
 
-        program = PlannedProgram(of_bytecode(code), main, prepare, places, weights, bounds, deallocated, calls)
+        program = CheckedProgram(of_bytecode(code), main, prepare, places, weights, bounds, deallocated, calls)
         return program.check(symbols, inputs, results)
 
     return check

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.ranges import is_touching
 from hotdesk.analysis.allocations.types import counts_on_alignment
 from hotdesk.analysis.allocations.uses import Allocations, bytes_of_element
@@ -43,8 +43,8 @@ class _Touched:
 class ArgumentOrder:
     """Answers for one function; the IR must not change meanwhile."""
 
-    def __init__(self, function: ir.Operation, given: GivenFreed) -> None:
-        self._function, self._given = function, given
+    def __init__(self, function: ir.Operation, freeing: FreeingCalls) -> None:
+        self._function, self._freeing = function, freeing
         self._allocations: Allocations | None = None
         self._known: dict[int, _Touched] = {}
 
@@ -90,7 +90,7 @@ class ArgumentOrder:
 
     def _read(self) -> Allocations:
         if self._allocations is None:
-            self._allocations = Allocations(self._function, self._given)
+            self._allocations = Allocations(self._function, self._freeing)
         return self._allocations
 
     def _touched(self, argument: int) -> _Touched:
@@ -108,7 +108,7 @@ class ArgumentOrder:
         for user in users:
             op = program.ops[user]
             kept = op.name == RETURN or not aliases.isdisjoint(origins.kept.get(user, ()))
-            frees = any(op.operands[i] in aliases for i in freed(op.operation)) or self._given.by(op.operation)
+            frees = any(op.operands[i] in aliases for i in freed(op.operation)) or self._freeing.include(op.operation)
             if kept or frees:
                 return _Touched(aliases, refusal=(Reason.CALLEE_KEEPS_ARGUMENT, op.operation))
             if counts_on_alignment(op.operation):

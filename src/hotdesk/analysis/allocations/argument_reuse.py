@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.argument_order import ArgumentOrder
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.memory_slots import MemorySlot, shareable
 from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded
 from hotdesk.analysis.allocations.sharing import Sharing
@@ -69,8 +69,8 @@ class _ArgumentRefusal:
 class ArgumentReuse:
     """The arguments that calls of one function reuse, and a decision for each result; the IR must not change meanwhile."""
 
-    def __init__(self, function: ir.Operation, callees: Mapping[str, ArgumentOrder], given: GivenFreed) -> None:
-        self.allocations = Allocations(function, given)
+    def __init__(self, function: ir.Operation, callees: Mapping[str, ArgumentOrder], freeing: FreeingCalls) -> None:
+        self.allocations = Allocations(function, freeing)
         self._program, self._callees = self.allocations.program, callees
         self._owners = {each.buffer: each for each in self.allocations.on_heap}
         self._live: dict[int, LiveRange | Unbounded] = {}

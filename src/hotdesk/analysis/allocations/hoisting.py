@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp
 from hotdesk.explain import Decision, Outcome, Reason, Source
@@ -67,8 +67,8 @@ class Move:
 class Hoisting:
     """Answers for the allocations of one function; the IR must not change meanwhile."""
 
-    def __init__(self, function: ir.Operation, given: GivenFreed | None = None) -> None:
-        self.allocations = Allocations(function, given)
+    def __init__(self, function: ir.Operation, freeing: FreeingCalls | None = None) -> None:
+        self.allocations = Allocations(function, freeing)
         self._program, self._dominance = self.allocations.program, self.allocations.dominance
 
     def above_uses(self, allocation: Allocation) -> Move | Decision | None:

@@ -29,7 +29,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.arena_sizes import ArenaSizes, Measure
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.hoisting import runs_in_parallel
 from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded, live_range
 from hotdesk.analysis.allocations.types import alignment_of, is_contiguous
@@ -88,7 +88,7 @@ class _Placed:
 
 
 def plan_arena(
-    function: ir.Operation, sizes: ArenaSizes, alignment: int, strategy: str, given: GivenFreed
+    function: ir.Operation, sizes: ArenaSizes, alignment: int, strategy: str, freeing: FreeingCalls
 ) -> ArenaPlan:
     """The arena of a function, each allocation at a multiple of `alignment` bytes, or of its own if that is more.
 
@@ -96,7 +96,7 @@ def plan_arena(
         ValueError: there is no such planning strategy.
         ImportError: the strategy needs a package that is not installed.
     """
-    allocations = Allocations(function, given)
+    allocations = Allocations(function, freeing)
     most = _MOST // max(1, len(allocations.on_heap))
     aligned = {each: max(alignment, alignment_of(allocations, each)) for each in allocations.on_heap}
     found = [(each, _range(allocations, sizes, each, most, strictest)) for each, strictest in aligned.items()]

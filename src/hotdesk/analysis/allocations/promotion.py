@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.types import alignment_of
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION
@@ -42,9 +42,9 @@ class Promotions:
     """Answers for the allocations of one function; the IR must not change meanwhile."""
 
     def __init__(
-        self, function: ir.Operation, most_bytes: int, most_dims: int, given: GivenFreed | None = None
+        self, function: ir.Operation, most_bytes: int, most_dims: int, freeing: FreeingCalls | None = None
     ) -> None:
-        self.allocations = Allocations(function, given)
+        self.allocations = Allocations(function, freeing)
         self._most_bytes, self._most_dims = most_bytes, most_dims
 
     def find(self, allocation: Allocation) -> Promotion | Decision:

@@ -35,7 +35,7 @@ from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.memory_slots import (
     MemorySlot,
     held_across,
@@ -93,11 +93,11 @@ class Sharing:
     def __init__(
         self,
         function: ir.Operation,
-        given: GivenFreed | None = None,
+        freeing: FreeingCalls | None = None,
         allocations: Allocations | None = None,
         overwritten: Mapping[int, int] | None = None,
     ) -> None:
-        self.allocations = allocations or Allocations(function, given)
+        self.allocations = allocations or Allocations(function, freeing)
         self.refused: dict[int, Reason] = {}
         self._bounds = declared_bounds(function)
         self._prover = SizeProver(self._bounds, self._is_signed)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.memref_views import Views
@@ -51,18 +51,18 @@ class Allocation:
 class Allocations:
     """The allocations of a function, on the heap and on the stack, in order; the IR must not change meanwhile.
 
-    What is known of the calls in several functions of a module is found once if all are given the same `given`.
+    What is known of the calls in several functions of a module is found once if all are given the same `freeing`.
     """
 
-    def __init__(self, function: ir.Operation, given: GivenFreed | None = None) -> None:
+    def __init__(self, function: ir.Operation, freeing: FreeingCalls | None = None) -> None:
         self.program: BufferProgram = read_buffers(function)
         self.dominance = Dominance(self.program)
         self.origins = Origins(self.program)
         self.views = Views(function, made_with=dynamic_sizes)
         self.sizes = self.views.sizes
         self._aliases = self._reached()
-        given = given or GivenFreed()
-        self._freeing = {op.number: values for op in self.program.ops if (values := _may_free(op, given))}
+        freeing = freeing or FreeingCalls()
+        self._freeing = {op.number: values for op in self.program.ops if (values := _may_free(op, freeing))}
         self.touching: dict[int, bool] = {}
         """What `ranges` has found of ops, by number."""
         self.positions = OpMap((op.operation, op.number) for op in self.program.ops)
@@ -156,9 +156,9 @@ def bytes_of_element(memref: ir.Type) -> int:
     return element_bytes(str(element)) if isinstance(element, numbers) else 0
 
 
-def _may_free(op: BufferOp, given: GivenFreed) -> tuple[int, ...]:
+def _may_free(op: BufferOp, freeing: FreeingCalls) -> tuple[int, ...]:
     """The memrefs that an op may free."""
-    called = max(op.operands, default=NOT_A_BUFFER) >= 0 and given.by(op.operation)
+    called = max(op.operands, default=NOT_A_BUFFER) >= 0 and freeing.include(op.operation)
     is_any = called or may_free_any(op.operation)
     values = op.operands if is_any else (op.operands[i] for i in freed(op.operation))
     return tuple(value for value in values if value != NOT_A_BUFFER)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.retyping import TypeFit
 from hotdesk.analysis.allocations.uses import Allocation
 from hotdesk.analysis.copying.copies import Copy, MemoryClasses
@@ -140,8 +140,10 @@ class BufferReuse:
 class CopyContext:
     """What is around the copies of one function; the IR must not change meanwhile."""
 
-    def __init__(self, function: ir.Operation, arguments_overlap: bool = True, given: GivenFreed | None = None) -> None:
-        self.memory = MemoryClasses(function, given)
+    def __init__(
+        self, function: ir.Operation, arguments_overlap: bool = True, freeing: FreeingCalls | None = None
+    ) -> None:
+        self.memory = MemoryClasses(function, freeing)
         self.program = self.memory.program
         self.dominance = self.memory.allocations.dominance
         self.aliases = Aliases(function, arguments_overlap, self.memory.allocations)

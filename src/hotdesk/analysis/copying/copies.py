@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.ranges import is_touching
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, Kind
@@ -40,8 +40,8 @@ class Copy:
 class MemoryClasses:
     """The memory of one function by classes; the IR must not change meanwhile."""
 
-    def __init__(self, function: ir.Operation, given: GivenFreed | None = None) -> None:
-        self.allocations = Allocations(function, given)
+    def __init__(self, function: ir.Operation, freeing: FreeingCalls | None = None) -> None:
+        self.allocations = Allocations(function, freeing)
         self.program = self.allocations.program
         self.owners: dict[int, Allocation] = {a.buffer: a for a in self.allocations.all if not a.keepers}
         self._classes = [

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.retyping import TypeFit, fit_of
 from hotdesk.analysis.allocations.uses import Allocation, bytes_of
 from hotdesk.analysis.copying.context import CopyContext
@@ -61,8 +61,8 @@ class _OperandRefusal:
 class Displacements:
     """What is displaced in one function, and a decision for each result; the IR must not change meanwhile."""
 
-    def __init__(self, function: ir.Operation, given: GivenFreed | None = None) -> None:
-        self._context = CopyContext(function, given=given)
+    def __init__(self, function: ir.Operation, freeing: FreeingCalls | None = None) -> None:
+        self._context = CopyContext(function, freeing=freeing)
         self._memory, self._program = self._context.memory, self._context.program
         self._taken: set[int] = set()
         self.found: list[Displaced] = []

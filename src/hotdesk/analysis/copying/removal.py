@@ -27,7 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.retyping import TypeFit
 from hotdesk.analysis.allocations.uses import bytes_of
 from hotdesk.analysis.copying import source_reuse, target_reuse
@@ -77,8 +77,10 @@ class Removal:
 class CopyRemovals:
     """Answers for the copies of one function; the IR must not change meanwhile."""
 
-    def __init__(self, function: ir.Operation, arguments_overlap: bool = True, given: GivenFreed | None = None) -> None:
-        self._context = CopyContext(function, arguments_overlap, given)
+    def __init__(
+        self, function: ir.Operation, arguments_overlap: bool = True, freeing: FreeingCalls | None = None
+    ) -> None:
+        self._context = CopyContext(function, arguments_overlap, freeing)
         self.memory, self._program = self._context.memory, self._context.program
         self._copies = {copy.op: copy for copy in self.memory.copies}
         self._before = self._pairs()

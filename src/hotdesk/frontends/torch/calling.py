@@ -38,6 +38,20 @@ class ResultNumber:
         )
 
 
+def fill_template(template: Sequence[Any], results: Sequence[Any], symbols: Mapping[str, int]) -> list[Any]:
+    """What a model returns, as a list: a template with results and numbers in their places, everything else as it stands."""
+    return [
+        results[entry]
+        if isinstance(entry, ResultSlot)
+        else results[entry].item()
+        if isinstance(entry, ResultHeld)
+        else entry.at(symbols)
+        if isinstance(entry, ResultNumber)
+        else entry
+        for entry in template
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Carried:
     """The element types of tensor inputs and results that tensors of another type carry; None for the rest."""
@@ -193,16 +207,7 @@ class TorchCalling(Calling):
             return results[0]
         if self._tuple_of_results:
             return tuple(results)
-        returned = [
-            results[entry]
-            if isinstance(entry, ResultSlot)
-            else results[entry].item()
-            if isinstance(entry, ResultHeld)
-            else entry.at(symbols)
-            if isinstance(entry, ResultNumber)
-            else entry
-            for entry in self._template
-        ]
+        returned = fill_template(self._template, results, symbols)
         return pytree.tree_unflatten(returned, cast(Any, self._out_spec))
 
 

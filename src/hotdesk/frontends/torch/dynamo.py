@@ -25,7 +25,7 @@ from hotdesk.errors import DeviceError, UnsupportedOpError
 from hotdesk.frontends import lowering_process
 from hotdesk.frontends.captured import Captured, Weight
 from hotdesk.frontends.torch.attention_gradient import BlockedAttention
-from hotdesk.frontends.torch.calling import Carried, ResultHeld, ResultNumber, ResultSlot
+from hotdesk.frontends.torch.calling import Carried, fill_template
 from hotdesk.frontends.torch.carried import carrier, is_carried
 from hotdesk.frontends.torch.decompositions.flex_attention import flex_attention_composed
 from hotdesk.frontends.torch.decompositions.table import asked_before_autograd, decomposition_table, margins_composed
@@ -178,16 +178,7 @@ class GraphCalling(Calling):
         found = list(self._carried.made(results) if any(self._carried.results) else results)
         for number, dims in self._transposed.items():
             found[number] = found[number].permute(dims)
-        return [
-            found[entry]
-            if isinstance(entry, ResultSlot)
-            else found[entry].item()
-            if isinstance(entry, ResultHeld)
-            else entry.at(symbols)
-            if isinstance(entry, ResultNumber)
-            else entry
-            for entry in self._template
-        ]
+        return fill_template(self._template, found, symbols)
 
 
 def capture_graph(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.retyping import TypeFit
 from hotdesk.analysis.copying.copies import FOREIGN
 from hotdesk.analysis.copying.removal import CopyRemovals, Removal
@@ -62,10 +62,10 @@ class CopyRemoval(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        given = GivenFreed()
+        freeing = FreeingCalls()
         for function in all_functions(module):
             while True:
-                removals = CopyRemovals(function, self.arguments_overlap, given)
+                removals = CopyRemovals(function, self.arguments_overlap, freeing)
                 found = [removals.find(copy) for copy in removals.memory.copies]
                 chosen = _independent([each for each in found if isinstance(each, Removal)])
                 if not chosen:

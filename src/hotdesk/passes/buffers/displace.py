@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.copying.displacement import Displacements
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.walking import all_functions
@@ -55,9 +55,9 @@ class DisplaceBuffers(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        given = GivenFreed()
+        freeing = FreeingCalls()
         for function in all_functions(module):
-            displacements = Displacements(function, given)
+            displacements = Displacements(function, freeing)
             for each in displacements.found:
                 for free in each.erased:
                     free.erase()

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.hoisting import Hoisting, Move
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant
@@ -36,11 +36,11 @@ class AllocationMoves(Pass):
         """What is decided of the allocations of a function."""
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        given = GivenFreed()
+        freeing = FreeingCalls()
         return tuple(
             decision
             for function in all_functions(module)
-            for decision in _move_all(self.moves(Hoisting(function, given)))
+            for decision in _move_all(self.moves(Hoisting(function, freeing)))
         )
 
 

@@ -32,7 +32,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.arena_sizes import ArenaSizes
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.merging import ArenaPlan, plan_arena
 from hotdesk.errors import MissingExtraError, OptionError
 from hotdesk.explain import Decision, Reason
@@ -118,12 +118,12 @@ class MergeAllocations(Pass):
         decisions: list[Decision] = []
         uses: Mapping[str, Uses] = find_uses(module) if self.arena == "argument" else {}
         symbols = Symbols()
-        given_freed = GivenFreed()
+        freeing_calls = FreeingCalls()
         for each in bottom_up(module):
             used = uses.get(symbol_name(each.function), Uses())
             by_caller = self.arena == "argument" and not each.recursive and not used.others
             sizes = ArenaSizes(each.function, by_caller=by_caller)
-            arena = plan_arena(each.function, sizes, self.alignment, self.strategy, given_freed)
+            arena = plan_arena(each.function, sizes, self.alignment, self.strategy, freeing_calls)
             decisions.extend(arena.decisions)
             if arena.merged:
                 given = by_caller and arena.bytes != Extent()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.promotion import Promotion, Promotions
 from hotdesk.analysis.allocations.types import natural_alignment
 from hotdesk.errors import OptionError
@@ -64,9 +64,9 @@ class PromoteBuffersToStack(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        given = GivenFreed()
+        freeing = FreeingCalls()
         for function in all_functions(module):
-            promotions = Promotions(function, self.max_alloc_size_in_bytes, self.max_rank_of_allocated_memref, given)
+            promotions = Promotions(function, self.max_alloc_size_in_bytes, self.max_rank_of_allocated_memref, freeing)
             for each in [promotions.find(each) for each in promotions.allocations.on_heap]:
                 if isinstance(each, Promotion):
                     _promote(each)

@@ -28,7 +28,7 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.argument_order import ArgumentOrder
 from hotdesk.analysis.allocations.argument_reuse import ArgumentReuse, ReusedArgument
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.sharing import KEPT_APART
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant, reshaped
@@ -73,14 +73,14 @@ class ReuseArguments(Pass):
         return (VIEWS_FIT,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        given = GivenFreed()
-        return tuple(decision for each in modules(module) for decision in _run(each, given))
+        freeing = FreeingCalls()
+        return tuple(decision for each in modules(module) for decision in _run(each, freeing))
 
 
-def _run(module: ir.Module, given: GivenFreed) -> list[Decision]:
+def _run(module: ir.Module, freeing: FreeingCalls) -> list[Decision]:
     functions = named_functions(module)
-    orders = {name: ArgumentOrder(function, given) for name, function in functions.items()}
-    reuses = [ArgumentReuse(function, orders, given) for function in defined_functions(module)]
+    orders = {name: ArgumentOrder(function, freeing) for name, function in functions.items()}
+    reuses = [ArgumentReuse(function, orders, freeing) for function in defined_functions(module)]
     plans = [SlotPlan(reuse.allocations, slot) for reuse in reuses for slot in reuse.slots]
     for plan in plans:
         plan.apply()

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.freeing_calls import FreeingCalls
 from hotdesk.analysis.allocations.memory_slots import MemorySlot
 from hotdesk.analysis.allocations.sharing import KEPT_APART, Sharing
 from hotdesk.analysis.allocations.types import alignment_of
@@ -59,9 +59,9 @@ class ShareBuffers(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        given = GivenFreed()
+        freeing = FreeingCalls()
         for function in all_functions(module):
-            sharing = Sharing(function, given)
+            sharing = Sharing(function, freeing)
             plans = [SlotPlan(sharing.allocations, slot) for slot in sharing.slots if len(slot.users) > 1]
             for plan in plans:
                 plan.apply()

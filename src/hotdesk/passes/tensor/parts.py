@@ -1,4 +1,4 @@
-"""Does operations in parts as `analysis.order.splitting` and `spans` there say: slices of operands, insertions of results.
+"""Does operations in parts as `analysis.order.splitting` and `halos` there say: slices of operands, insertions of results.
 
 Equal parts one behind the other may become a loop over them, which carries what they make.
 """

@@ -37,7 +37,7 @@ from hotdesk.sizes.size import Bounds
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedProgram:
+class CheckedProgram:
     """What the checker needs of a compiled program. It keeps the IR on memrefs that the program was lowered from.
 
     Attributes:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations import given_freed
+from hotdesk.analysis.allocations import freeing_calls
 from hotdesk.ir.walking import nested_ops, symbol_name
 from tests.running.buffer_passes import MOVING
 from tests.unit.passes.buffers.checking import checked, through
@@ -102,6 +102,6 @@ def test_each_function_is_read_once_for_all_its_callers(one: str, monkeypatch: p
         read.append(symbol_name(function))
         return nested_ops(function)
 
-    monkeypatch.setattr(given_freed, "nested_ops", noted)
+    monkeypatch.setattr(freeing_calls, "nested_ops", noted)
     through(text, one)
     assert sorted(read) == sorted(f"f{i}" for i in range(count))

@@ -21,13 +21,13 @@ from hotdesk.models.memref import viewed
 from hotdesk.models.new_memory import REALLOC, allocated, freed
 
 
-class GivenFreed:
+class FreeingCalls:
     """Answers for the calls in a module and in those nested in it; each is read once, when a call in it is first asked about."""
 
     def __init__(self) -> None:
         self._freeing = OpMap[frozenset[str]]()
 
-    def by(self, call: ir.Operation) -> bool:
+    def include(self, call: ir.Operation) -> bool:
         """Whether a call of a function may free what it gets."""
         if call.name != CALL:
             return False
