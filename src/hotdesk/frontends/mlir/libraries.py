@@ -1,8 +1,8 @@
 """What NumPy and SciPy compute for programs in StableHLO: Fourier transforms, and LAPACK's functions as XLA's calls have them.
 
-A function takes arrays without batches, and what it is told beside them, and gives its results one after the other; `Kernel`
-calls it for each batch. Letters are codes of ASCII, as in the calls. Where LAPACK fails, results are what it leaves there, as in
-XLA's own calls: programs look at `info`, as JAX's do.
+A function takes arrays without batches, and what it is told beside them, and gives its results one after the other;
+`LibraryKernel` calls it for each batch. Letters are codes of ASCII, as in the calls. Where LAPACK fails, results are what it
+leaves there, as in XLA's own calls: programs look at `info`, as JAX's do.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TRANSPOSED = {NO_TRANSPOSE: 0, ord("T"): 1, ord("C"): 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class LibraryFunction:
     """One of them: what computes it, the ranks of its arguments and results without batches, and what it has to be told.
 
     One that is not `batched` takes batches as they are, and any rank.
@@ -40,7 +40,7 @@ class Function:
     batched: bool = True
 
 
-class Kernel(Record):
+class LibraryKernel(Record):
     """Runs a function on tensors in memory, batch by batch; element types are NumPy's names."""
 
     function: str
@@ -150,17 +150,17 @@ def _solved(a: Array, b: Array, side: int, uplo: int, trans_x: int, diag: int) -
     return (solve(1, a, b, **how),)
 
 
-FUNCTIONS: Mapping[str, Function] = {
-    "fft": Function(_transformed, (0,), (0,), ("how", "length"), batched=False),
-    "cholesky": Function(_cholesky_or_nothing, (2,), (2,), ("lower",)),
-    "getrf": Function(_factors_of_rows, (2,), (2, 1, 0)),
-    "potrf": Function(_cholesky, (2,), (2, 0), ("uplo",)),
-    "geqrf": Function(_reflectors, (2,), (2, 1)),
-    "orgqr": Function(_orthogonal, (2, 1), (2,)),
-    "gesdd": Function(_singular_values, (2,), (2, 1, 2, 2, 0), ("mode",)),
-    "syevd": Function(_eigenvalues, (2,), (2, 1, 0), ("mode", "uplo")),
-    "trsm": Function(_solved, (2, 2), (2,), ("side", "uplo", "trans_x", "diag")),
-    "geev": Function(_general_eigenvalues, (2,), (1, 1, 2, 2, 0), ("compute_left", "compute_right")),
-    "geev of complex": Function(_general_eigenvalues, (2,), (1, 2, 2, 0), ("compute_left", "compute_right")),
+FUNCTIONS: Mapping[str, LibraryFunction] = {
+    "fft": LibraryFunction(_transformed, (0,), (0,), ("how", "length"), batched=False),
+    "cholesky": LibraryFunction(_cholesky_or_nothing, (2,), (2,), ("lower",)),
+    "getrf": LibraryFunction(_factors_of_rows, (2,), (2, 1, 0)),
+    "potrf": LibraryFunction(_cholesky, (2,), (2, 0), ("uplo",)),
+    "geqrf": LibraryFunction(_reflectors, (2,), (2, 1)),
+    "orgqr": LibraryFunction(_orthogonal, (2, 1), (2,)),
+    "gesdd": LibraryFunction(_singular_values, (2,), (2, 1, 2, 2, 0), ("mode",)),
+    "syevd": LibraryFunction(_eigenvalues, (2,), (2, 1, 0), ("mode", "uplo")),
+    "trsm": LibraryFunction(_solved, (2, 2), (2,), ("side", "uplo", "trans_x", "diag")),
+    "geev": LibraryFunction(_general_eigenvalues, (2,), (1, 1, 2, 2, 0), ("compute_left", "compute_right")),
+    "geev of complex": LibraryFunction(_general_eigenvalues, (2,), (1, 2, 2, 0), ("compute_left", "compute_right")),
 }
 """By LAPACK's names without the letter of a type."""

@@ -22,13 +22,14 @@ import numpy as np
 
 from hotdesk._bindings import ir
 from hotdesk.errors import MissingExtraError, UnsupportedOpError
-from hotdesk.frontends.mlir.libraries import FUNCTIONS, LEFT, LETTERS, LOWER, NO_TRANSPOSE, UNIT, Kernel
+from hotdesk.frontends.mlir.libraries import FUNCTIONS, LEFT, LETTERS, LOWER, NO_TRANSPOSE, UNIT, LibraryKernel
 from hotdesk.frontends.mlir.stablehlo_writing import is_known, take_away
 from hotdesk.ir.building import create
 from hotdesk.ir.dialect import MOST_OPERANDS, MOST_RESULTS
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import attributes_of, flag_of, nested_ops, text_of
+from hotdesk.models.hotdesk import FOREIGN
 from hotdesk.runtime.code.foreign import ForeignCall
 
 _DTYPES = {
@@ -45,7 +46,7 @@ _OF_COMPLEX = {"ungqr": "orgqr", "heevd": "syevd", "geev": "geev of complex"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _LibraryCall:
     """What computes an op: its name, and what it is told."""
 
     function: str
@@ -79,15 +80,15 @@ def call_libraries(module: ir.Module, *, allowed: bool) -> tuple[ForeignCall, ..
 
 def those_left(calls: Sequence[ForeignCall], module: ir.Module) -> tuple[ForeignCall, ...]:
     """The calls that a module has, as lowering erases what nobody reads."""
-    named = {text_of(op, "callee") for op in nested_ops(module.operation) if op.name == "hotdesk.foreign"}
+    named = {text_of(op, "callee") for op in nested_ops(module.operation) if op.name == FOREIGN}
     return tuple(call for call in calls if call.symbol in named)
 
 
-def _library(call: _Call) -> str:
+def _library(call: _LibraryCall) -> str:
     return "NumPy" if call.function == "fft" else "SciPy"
 
 
-def _call_of(op: ir.Operation) -> _Call | None:
+def _call_of(op: ir.Operation) -> _LibraryCall | None:
     """What computes an op; None for one that is of another kind."""
     found = _READ[op.name](op) if op.name in _READ else None
     if found is None or not all(map(is_known, (*op.operands, *op.results))):
@@ -106,17 +107,21 @@ def _call_of(op: ir.Operation) -> _Call | None:
     return found
 
 
-def _fft(op: ir.Operation) -> _Call | None:
+def _fft(op: ir.Operation) -> _LibraryCall | None:
     how = re.search(r"\b(I?R?FFT)\b", str(attributes_of(op)["fft_type"]))
     lengths: Any = attributes_of(op)["fft_length"]
-    return None if how is None else _Call("fft", (("how", how[1]), ("length", tuple(int(each) for each in lengths))))
+    return (
+        None
+        if how is None
+        else _LibraryCall("fft", (("how", how[1]), ("length", tuple(int(each) for each in lengths))))
+    )
 
 
-def _cholesky(op: ir.Operation) -> _Call:
-    return _Call("cholesky", (("lower", "lower" in op.attributes and flag_of(op, "lower")),))
+def _cholesky(op: ir.Operation) -> _LibraryCall:
+    return _LibraryCall("cholesky", (("lower", "lower" in op.attributes and flag_of(op, "lower")),))
 
 
-def _triangular(op: ir.Operation) -> _Call | None:
+def _triangular(op: ir.Operation) -> _LibraryCall | None:
     how = re.search(r"\b(NO_TRANSPOSE|TRANSPOSE|ADJOINT)\b", str(attributes_of(op)["transpose_a"]))
     if how is None:
         return None
@@ -126,10 +131,10 @@ def _triangular(op: ir.Operation) -> _Call | None:
         "trans_x": {"NO_TRANSPOSE": NO_TRANSPOSE, "TRANSPOSE": ord("T"), "ADJOINT": ord("C")}[how[1]],
         "diag": UNIT if flag_of(op, "unit_diagonal") else ord("N"),
     }
-    return _Call("trsm", tuple(told.items()))
+    return _LibraryCall("trsm", tuple(told.items()))
 
 
-def _lapack(op: ir.Operation) -> _Call | None:
+def _lapack(op: ir.Operation) -> _LibraryCall | None:
     """The function that a call names, if its operands are of the type that the name says."""
     named = _CALL.fullmatch(text_of(op, "call_target_name"))
     if named is None or LETTERS.get(_DTYPES.get(element_of(op.operands[0].type), "")) != named[1]:
@@ -141,7 +146,7 @@ def _lapack(op: ir.Operation) -> _Call | None:
     return (
         None
         if any(each not in settings for each in told)
-        else _Call(name, tuple((each, settings[each]) for each in told))
+        else _LibraryCall(name, tuple((each, settings[each]) for each in told))
     )
 
 
@@ -162,11 +167,11 @@ _READ = {
 }
 
 
-def _made(op: ir.Operation, call: _Call, number: int) -> ForeignCall:
+def _made(op: ir.Operation, call: _LibraryCall, number: int) -> ForeignCall:
     operands, results = (
         [(_DTYPES[element_of(v.type)], shape_of(v.type)) for v in each] for each in (op.operands, op.results)
     )
-    kernel = Kernel(call.function, call.told, tuple(d for d, _ in operands), tuple(d for d, _ in results))
+    kernel = LibraryKernel(call.function, call.told, tuple(d for d, _ in operands), tuple(d for d, _ in results))
     return ForeignCall(
         f"hotdesk_foreign_{number}",
         text_of(op, "call_target_name") if op.name == "stablehlo.custom_call" else op.name,
@@ -190,7 +195,7 @@ def _replace(op: ir.Operation, call: ForeignCall) -> None:
         "operandSegmentSizes": _filled(len(operands), MOST_OPERANDS),
         "resultSegmentSizes": _filled(len(places), MOST_RESULTS),
     }
-    take_away(op, list(create("hotdesk.foreign", operands, kinds, attributes, before=op).results))
+    take_away(op, list(create(FOREIGN, operands, kinds, attributes, before=op).results))
 
 
 def _filled(count: int, most: int) -> ir.Attribute:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hotdesk.frontends.mlir.libraries import FUNCTIONS, LETTERS, Kernel
+from hotdesk.frontends.mlir.libraries import FUNCTIONS, LETTERS, LibraryKernel
 from hotdesk.runtime.code.foreign import Lying
 
 pytest.importorskip("scipy")
@@ -20,7 +20,7 @@ def lying(array: Any) -> Lying:
 
 def run(function: str, given: list[Any], results: list[Any], **told: Any) -> list[Any]:
     dtypes = ([str(each.dtype) for each in arrays] for arrays in (given, results))
-    kernel = Kernel(function, tuple(told.items()), *map(tuple, dtypes))
+    kernel = LibraryKernel(function, tuple(told.items()), *map(tuple, dtypes))
     kernel([lying(each) for each in given], (), [lying(each) for each in results])
     return results
 
