@@ -203,6 +203,7 @@ func.func @columns(%calls: memref<index> {hotdesk.kind = "state"}, %cells: memre
     %many: memref<8x9xindex>) {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
   memref.store %c4, %calls[] : memref<index>
   linalg.generic {indexing_maps = [#cell, #both], iterator_types = ["parallel", "parallel"]}
       ins(%cells : memref<8xi64>) outs(%places : memref<8x2xindex>) {
@@ -223,7 +224,7 @@ func.func @columns(%calls: memref<index> {hotdesk.kind = "state"}, %cells: memre
     %column = linalg.index 1 : index
     %cell = arith.index_cast %in : i64 to index
     %sum = arith.addi %cell, %column : index
-    %below = arith.cmpi ult, %sum, %c4 : index
+    %below = arith.cmpi ult, %sum, %c16 : index
     cf.assert %below, "every index in range"
     linalg.yield %sum : index
   }
