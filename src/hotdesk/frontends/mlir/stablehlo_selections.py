@@ -90,7 +90,7 @@ def rewrite_selection(op: ir.Operation) -> None:
     begun = spread(signless(init, op), signless(operand, op).type, op)
     padding = [] if padded is None else [signless(padded.operands[1], op)]
     operands = [signless(operand, op), signless(source, op), begun, *padding]
-    made = written(_selected(windows, operands, compared, combined), operands, op)
+    made = written(_SelectionLoops(windows, operands, compared, combined).text(), operands, op)
     made = bits(made, element, op) if element.startswith("ui") else made
     for result in results:
         result.replace_all_uses_with(made)
@@ -145,9 +145,7 @@ def _padded(op: ir.Operation) -> ir.Operation | None:
     if pad is None or pad.name != "stablehlo.pad" or not is_known(pad.operands[0]):
         return None
     sizes, whole = (cast("Sequence[int]", shape_of(each.type)) for each in (pad.operands[0], op.operands[0]))
-    low, high, gaps = (
-        _numbers(pad, f"{name}") for name in ("edge_padding_low", "edge_padding_high", "interior_padding")
-    )
+    low, high, gaps = (_numbers(pad, name) for name in ("edge_padding_low", "edge_padding_high", "interior_padding"))
     if any(each < 0 for each in (*low, *high)) or any(gaps) or 0 in sizes or any(map(any, _pairs(op))):
         return None
     cut = {
@@ -162,104 +160,112 @@ def _padded(op: ir.Operation) -> ir.Operation | None:
     return pad if readers and all(is_cut) and len(whole) == len(low) else None
 
 
-def _selected(windows: _Windows, operands: Sequence[ir.Value], compared: str, combined: str) -> str:
-    """The loops: over windows outside, over the elements of one inside.
+class _SelectionLoops:
+    """The loops as text: over windows outside, over the elements of one inside.
 
     Operands are what is selected from, what is scattered, what the result begins with and, where there is one, what lies around.
     """
-    operand, source, *_ = (each.type for each in operands)
-    element, pads = element_of(operand), len(operands) == 4
-    dims = range(len(windows.sizes))
-    checked = [d for d in dims if windows.reaches_out(d)]
-    loops = [d for d in dims if windows.sizes[d] > 1]
-    lines = ["%n0 = arith.constant 0 : index", "%n1 = arith.constant 1 : index"]
-    for name, numbers in windows.by_name().items():
-        lines += [f"%{name}{d} = arith.constant {numbers[d]} : index" for d in dims]
-    acc = "%r"
-    for d in dims:
-        lines.append(
-            f"%made{d} = scf.for %o{d} = %n0 to %count{d} step %n1 iter_args(%acc{d} = {acc}) -> ({operand}) {{"
-        )
-        acc = f"%acc{d}"
-    for d in dims:
-        lines += [f"%far{d} = arith.muli %o{d}, %stride{d} : index", f"%base{d} = arith.subi %far{d}, %low{d} : index"]
 
-    def looked_at(mark: str, places: Sequence[str]) -> list[str]:
-        """The element at a place, `%valueMARK`, and whether the place is inside, `%insideMARK`, where it may not be."""
-        made, inside, at = list[str](), "", list(places)
-        for d in checked:
-            made += [
-                f"%above{mark}{d} = arith.cmpi sge, {at[d]}, %n0 : index",
-                f"%below{mark}{d} = arith.cmpi slt, {at[d]}, %size{d} : index",
-                f"%both{mark}{d} = arith.andi %above{mark}{d}, %below{mark}{d} : i1",
-                f"%at{mark}{d} = arith.select %both{mark}{d}, {at[d]}, %n0 : index",
-                f"%all{mark}{d} = arith.andi {inside or '%yes'}, %both{mark}{d} : i1",
-            ]
-            inside, at[d] = f"%all{mark}{d}", f"%at{mark}{d}"
-        read = f"tensor.extract %x[{', '.join(at)}] : {operand}"
-        if not checked:
-            return [f"%value{mark} = {read}"]
-        made.append(f"%inside{mark} = arith.andi {inside}, %yes : i1")
-        if not pads:
-            return [*made, f"%value{mark} = {read}"]
-        chosen = f"%inside{mark}, %there{mark}, %around : {element}"
-        return [*made, f"%there{mark} = {read}", f"%value{mark} = arith.select {chosen}"]
+    def __init__(self, windows: _Windows, operands: Sequence[ir.Value], compared: str, combined: str) -> None:
+        self._windows, self._compared, self._combined = windows, compared, combined
+        self._operand, self._source = (str(each.type) for each in operands[:2])
+        self._element, self._pads = element_of(operands[0].type), len(operands) == 4
+        self._dims = range(len(windows.sizes))
+        self._checked = [d for d in self._dims if windows.reaches_out(d)]
+        self._inner = [d for d in self._dims if windows.sizes[d] > 1]
+        self._kinds = [self._element, *["index"] * len(self._inner), *["i1"] * bool(self._checked)]
 
-    lines += ["%yes = arith.constant true", *looked_at("f", [f"%base{d}" for d in dims])]
-    kinds = [element, *["index"] * len(loops), *["i1"] * bool(checked)]
-    state = ["%valuef", *(f"%base{d}" for d in loops), *["%insidef"] * bool(checked)]
-    for d in loops:
-        names = [f"%c{number}_{d}" for number in range(len(kinds))]
-        begun = ", ".join(f"{name} = {value}" for name, value in zip(names, state, strict=True))
-        lines.append(
-            f"%w{d}:{len(kinds)} = scf.for %k{d} = %n0 to %window{d} step %n1 iter_args({begun}) -> ({', '.join(kinds)}) {{"
-        )
-        state = names
-    if loops:
-        lines += [f"%p{d} = arith.addi %base{d}, %k{d} : index" for d in loops]
-        lines += looked_at("n", [f"%p{d}" if d in loops else f"%base{d}" for d in dims])
-        lines.append(f"%holds = {compared} {state[0]}, %valuen : {element}")
+    def text(self) -> str:
+        """A function of the operands."""
+        lines = ["%n0 = arith.constant 0 : index", "%n1 = arith.constant 1 : index", "%yes = arith.constant true"]
+        for name, numbers in self._windows.by_name().items():
+            lines += [f"%{name}{d} = arith.constant {numbers[d]} : index" for d in self._dims]
+        arguments = [f"%x: {self._operand}", f"%s: {self._source}", f"%made: {self._operand}"]
+        if self._pads:
+            arguments.append(f"%pad: tensor<{self._element}>")
+            lines.append(f"%around = tensor.extract %pad[] : tensor<{self._element}>")
+        acc, ends = "%made", list[str]()
+        for d in self._dims:
+            begun = f"iter_args(%acc{d} = {acc}) -> ({self._operand})"
+            lines.append(f"%made{d} = scf.for %o{d} = %n0 to %count{d} step %n1 {begun} {{")
+            ends = [f"scf.yield {'%put' if d == self._dims[-1] else f'%made{d + 1}'} : {self._operand}", "}", *ends]
+            acc = f"%acc{d}"
+        for d in self._dims:
+            lines.append(f"%far{d} = arith.muli %o{d}, %stride{d} : index")
+            lines.append(f"%base{d} = arith.subi %far{d}, %low{d} : index")
+        selecting, selected = self._selection()
+        lines += [*selecting, *self._scatter(selected, acc), *ends]
+        head = f"func.func private @written({', '.join(arguments)}) -> {self._operand} {{"
+        return "\n".join([head, *lines, f"return {'%made0' if self._dims else '%put'} : {self._operand}", "}"])
+
+    def _selection(self) -> tuple[list[str], list[str]]:
+        """What goes over the elements of a window; and the one selected, its places along the inner dims, and whether these are
+        inside, where they may not be."""
+        lines = self._look_at("f", [f"%base{d}" for d in self._dims])
+        state = ["%valuef", *(f"%base{d}" for d in self._inner), *["%insidef"] * bool(self._checked)]
+        kinds, ends = ", ".join(self._kinds), list[str]()
+        for d in self._inner:
+            names = [f"%c{number}_{d}" for number in range(len(self._kinds))]
+            begun = ", ".join(f"{name} = {value}" for name, value in zip(names, state, strict=True))
+            loop = f"scf.for %k{d} = %n0 to %window{d} step %n1 iter_args({begun}) -> ({kinds}) {{"
+            lines.append(f"%w{d}:{len(self._kinds)} = {loop}")
+            if d != self._inner[0]:
+                ends = [f"scf.yield {', '.join(self._results(f'%w{d}#'))} : {kinds}", "}", *ends]
+            state = names
+        if not self._inner:
+            return lines, state
+        lines += [f"%p{d} = arith.addi %base{d}, %k{d} : index" for d in self._inner]
+        lines += self._look_at("n", [f"%p{d}" if d in self._inner else f"%base{d}" for d in self._dims])
+        lines.append(f"%holds = {self._compared} {state[0]}, %valuen : {self._element}")
         stays = "%holds"
-        if checked and not pads:
+        if self._checked and not self._pads:
             lines += [
                 f"%stays = arith.andi %holds, {state[-1]} : i1",
                 "%out = arith.xori %insiden, %yes : i1",
                 "%keeps = arith.ori %stays, %out : i1",
             ]
             stays = "%keeps"
-        new = ["%valuen", *(f"%p{d}" for d in loops), *["%insiden"] * bool(checked)]
-        for number, (old, other, kind) in enumerate(zip(state, new, kinds, strict=True)):
-            lines.append(f"%t{number} = arith.select {stays}, {old}, {other} : {kind}")
-        lines.append(f"scf.yield {', '.join(f'%t{number}' for number in range(len(kinds)))} : {', '.join(kinds)}")
-        lines.append("}")
-        for inner in loops[:0:-1]:
-            lines.append(f"scf.yield {', '.join(f'%w{inner}#{n}' for n in range(len(kinds)))} : {', '.join(kinds)}")
-            lines.append("}")
-        state = [f"%w{loops[0]}#{number}" for number in range(len(kinds))]
-    at = {d: state[1 + number] for number, d in enumerate(loops)}
-    where = ", ".join(at.get(d, f"%base{d}") for d in dims)
-    scattered = [
-        f"%new = tensor.extract %s[{', '.join(f'%o{d}' for d in dims)}] : {source}",
-        f"%old = tensor.extract {acc}[{where}] : {operand}",
-        f"%both = {combined} %old, %new : {element}",
-        f"%put = tensor.insert %both into {acc}[{where}] : {operand}",
-    ]
-    if checked:
-        chosen = [f"%done = scf.if {state[-1]} -> ({operand}) {{", *scattered, f"scf.yield %put : {operand}"]
-        scattered = [*chosen, "} else {", f"scf.yield {acc} : {operand}", "}"]
-    lines += scattered
-    made = "%done" if checked else "%put"
-    for d in reversed(dims):
-        lines += [f"scf.yield {made} : {operand}", "}"]
-        made = f"%made{d}"
-    arguments = [f"%x: {operand}", f"%s: {source}", f"%r: {operand}", *[f"%pad: tensor<{element}>"] * pads]
-    around = [f"%around = tensor.extract %pad[] : tensor<{element}>"] * pads
-    return "\n".join(
-        [
-            f"func.func private @written({', '.join(arguments)}) -> {operand} {{",
-            *around,
-            *lines,
-            f"return {made} : {operand}",
-            "}",
+        new = ["%valuen", *(f"%p{d}" for d in self._inner), *["%insiden"] * bool(self._checked)]
+        for name, old, other, kind in zip(self._results("%t"), state, new, self._kinds, strict=True):
+            lines.append(f"{name} = arith.select {stays}, {old}, {other} : {kind}")
+        lines += [f"scf.yield {', '.join(self._results('%t'))} : {kinds}", "}", *ends]
+        return lines, self._results(f"%w{self._inner[0]}#")
+
+    def _results(self, name: str) -> list[str]:
+        return [f"{name}{number}" for number in range(len(self._kinds))]
+
+    def _look_at(self, mark: str, places: Sequence[str]) -> list[str]:
+        """The element at a place, `%valueMARK`, and whether the place is inside, `%insideMARK`, where it may not be."""
+        lines, inside, at = list[str](), "%yes", list(places)
+        for d in self._checked:
+            last = f"%inside{mark}" if d == self._checked[-1] else f"%inside{mark}{d}"
+            lines += [
+                f"%above{mark}{d} = arith.cmpi sge, {at[d]}, %n0 : index",
+                f"%below{mark}{d} = arith.cmpi slt, {at[d]}, %size{d} : index",
+                f"%both{mark}{d} = arith.andi %above{mark}{d}, %below{mark}{d} : i1",
+                f"%at{mark}{d} = arith.select %both{mark}{d}, {at[d]}, %n0 : index",
+                f"{last} = arith.andi {inside}, %both{mark}{d} : i1",
+            ]
+            inside, at[d] = last, f"%at{mark}{d}"
+        read = f"tensor.extract %x[{', '.join(at)}] : {self._operand}"
+        if not self._checked or not self._pads:
+            return [*lines, f"%value{mark} = {read}"]
+        chosen = f"arith.select {inside}, %there{mark}, %around : {self._element}"
+        return [*lines, f"%there{mark} = {read}", f"%value{mark} = {chosen}"]
+
+    def _scatter(self, selected: Sequence[str], acc: str) -> list[str]:
+        """Combines the element of the source with the result, `%put`, where a window's element was selected."""
+        at = dict(zip(self._inner, selected[1:], strict=False))
+        where = ", ".join(at.get(d, f"%base{d}") for d in self._dims)
+        put = "%there" if self._checked else "%put"
+        lines = [
+            f"%new = tensor.extract %s[{', '.join(f'%o{d}' for d in self._dims)}] : {self._source}",
+            f"%old = tensor.extract {acc}[{where}] : {self._operand}",
+            f"%both = {self._combined} %old, %new : {self._element}",
+            f"{put} = tensor.insert %both into {acc}[{where}] : {self._operand}",
         ]
-    )
+        if not self._checked:
+            return lines
+        begin = f"%put = scf.if {selected[-1]} -> ({self._operand}) {{"
+        otherwise = ["} else {", f"scf.yield {acc} : {self._operand}", "}"]
+        return [begin, *lines, f"scf.yield {put} : {self._operand}", *otherwise]
