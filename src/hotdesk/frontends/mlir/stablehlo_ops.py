@@ -4,7 +4,9 @@
    sorts of other dialects.
 2. Calls of @ApproxTopK (`stablehlo_top_k`) are sorts.
 3. What has no elements is an empty tensor, and a reduction over no elements is what it begins with.
-4. Barriers go.
+4. Where a `dynamic_update_slice` begins is said in 32 bits: its lowering compares it, in its own type, with the last place there
+   is, which integers of 8 or 16 bits may not reach.
+5. Barriers go.
 """
 
 from __future__ import annotations
@@ -17,12 +19,14 @@ from hotdesk.frontends.mlir.stablehlo_scatters import rewrite_scatter
 from hotdesk.frontends.mlir.stablehlo_selections import rewrite_selection
 from hotdesk.frontends.mlir.stablehlo_sorts import rewrite_sort
 from hotdesk.frontends.mlir.stablehlo_top_k import TARGET, rewrite_top_k
-from hotdesk.frontends.mlir.stablehlo_writing import is_known, spread, take_away
+from hotdesk.frontends.mlir.stablehlo_writing import is_known, spread, take_away, with_element
 from hotdesk.ir.building import create
 from hotdesk.ir.functions import named_functions
-from hotdesk.ir.types import is_tensor, shape_of
+from hotdesk.ir.types import element_of, is_tensor, shape_of
 from hotdesk.ir.walking import attributes_of, defining_op, nested_ops, text_of
 
+_NARROW = ("i8", "ui8", "i16", "ui16")
+"""Integers that 32 bits of a sign have all of."""
 _KEEP = {"stablehlo.constant", "stablehlo.custom_call", "stablehlo.while", "stablehlo.if", "stablehlo.case"}
 """Ops that stay though what they make has no elements."""
 
@@ -51,6 +55,13 @@ def _rewrite_of(op: ir.Operation, functions: Mapping[str, ir.Operation]) -> Call
     if op.name == "stablehlo.select_and_scatter":
         return rewrite_selection
     return _padding if op.name == "stablehlo.pad" and _is_empty(op.operands[0]) else None
+
+
+def _begin_in_32_bits(op: ir.Operation) -> None:
+    for i, place in list(enumerate(op.operands))[2:]:
+        if element_of(place.type) in _NARROW:
+            wide = with_element(place.type, "i32")
+            op.operands[i] = create("stablehlo.convert", [place], [wide], before=op).results[0]
 
 
 def _unbarred(op: ir.Operation) -> None:
@@ -95,6 +106,7 @@ def _padding(op: ir.Operation) -> None:
 
 
 _REWRITES: Mapping[str, Callable[[ir.Operation], object]] = {
+    "stablehlo.dynamic_update_slice": _begin_in_32_bits,
     "stablehlo.optimization_barrier": _unbarred,
     "stablehlo.scatter": rewrite_scatter,
     "stablehlo.sort": rewrite_sort,

@@ -203,3 +203,22 @@ def test_calls_are_refused_by_their_name(text: str) -> None:
     name = "Another" if "@Another" in text else "ApproxTopK"
     with pytest.raises(UnsupportedOpError, match=rf"stablehlo\.custom_call`? of @{name}"):
         hotdesk.compile(text, entry="main")
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "begins"),
+    [("ui8", 250, 250), ("i8", 100, 100), ("i8", -3, 0), ("ui16", 65000, 65000), ("i16", 9, 9), ("i32", 70001, 69998)],
+)
+def test_slices_begin_anywhere_in_what_they_update(kind: str, place: int, begins: int) -> None:
+    """Their last place is beyond what integers of 8 and 16 bits count to."""
+    text = f"""
+    func.func @f(%x: tensor<70000xf32>, %y: tensor<2xf32>, %i: tensor<{kind}>) -> tensor<70000xf32> {{
+      %r = stablehlo.dynamic_update_slice %x, %y, %i
+          : (tensor<70000xf32>, tensor<2xf32>, tensor<{kind}>) -> tensor<70000xf32>
+      return %r : tensor<70000xf32>
+    }}"""
+    at = np.array(place, kind.replace("i", "int"))
+    expected: Any = np.zeros(70000, np.float32)
+    expected[begins : begins + 2] = 1
+    got = hotdesk.compile(text)(np.zeros(70000, np.float32), np.ones(2, np.float32), at)
+    np.testing.assert_array_equal(got, expected)
